@@ -1,0 +1,50 @@
+# Needs Python >= 3.11, make and access to PyPI; everything else is made here, in .venv/ and .tools/.
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint format lock clean
+.DELETE_ON_ERROR:
+
+export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
+
+UV := scripts/uv.sh
+BIN := .venv/bin
+READY := .venv/.ready
+PYTEST_FLAGS ?=
+LOCK_FLAGS ?= # make lock LOCK_FLAGS=--upgrade moves every pin to its newest release
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(READY) ## run an example program, print its answer and timings
+	@$(BIN)/python scripts/demo.py
+
+test: lint ## everything CI runs: lint, types, imports, tests, doctests
+	$(BIN)/pytest $(PYTEST_FLAGS)
+	@scripts/green.sh "make test: all checks passed"
+
+test-slow: $(READY) ## the slow lane: tests marked slow
+	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
+
+lint: $(READY) ## ruff, mypy and import-linter, no tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## rewrite the code as ruff wants it
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: ## remake requirements.lock from pyproject.toml
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" --group dev $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+
+clean: ## remove everything make made
+	rm -rf .venv .tools build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find src tests scripts examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp lives inside .venv, so removing or replacing the environment also removes the claim that it is ready.
+$(READY): requirements.lock pyproject.toml
+	@$(BIN)/python -c '' 2>/dev/null || { python=$$(scripts/find-python.sh) && rm -rf .venv && $(UV) venv --quiet --python "$$python" .venv; }
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,34 @@
+"""Flintlog: Datalog in Soufflé's dialect, from Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Adt", "Diagnostic", "FlintlogError", "Program", "Result", "functor"]
+
+if TYPE_CHECKING:
+    from flintlog.api.functors import functor
+    from flintlog.api.program import Program
+    from flintlog.api.result import Result
+    from flintlog.diagnostics import Diagnostic, FlintlogError
+    from flintlog.types import Adt
+
+_HOMES = {
+    "Adt": "flintlog.types",
+    "Diagnostic": "flintlog.diagnostics",
+    "FlintlogError": "flintlog.diagnostics",
+    "Program": "flintlog.api.program",
+    "Result": "flintlog.api.result",
+    "functor": "flintlog.api.functors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Public names are loaded on first use, so that `flintlog --help` need not import the compiler.
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'flintlog' has no attribute {name!r}")

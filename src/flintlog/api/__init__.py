@@ -1,0 +1,1 @@
+"""Flintlog from Python: programs, results, functors."""

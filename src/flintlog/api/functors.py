@@ -1,0 +1,96 @@
+"""Functions of the user's that programs call as `@name`: their registration, loading and calling."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.ir.functors import EvaluationError
+from flintlog.ir.program import Program, UserFunction
+from flintlog.ir.words import Words
+from flintlog.types import Kind
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_registered: dict[str, Callable[..., Any]] = {}
+
+_PYTHON_TYPES: dict[Kind, type | tuple[type, ...]] = {
+    Kind.NUMBER: int,
+    Kind.UNSIGNED: int,
+    Kind.FLOAT: (float, int),
+    Kind.SYMBOL: str,
+    Kind.RECORD: (tuple, type(None)),
+    Kind.ADT: tuple,
+}
+
+
+def functor(function: Function) -> Function:
+    """Makes a function available to programs as `@name`. Numbers come and go as int, floats as float, symbols as str,
+    records as tuples (nil as None), branches of algebraic data types as flintlog.Adt.
+
+    >>> @functor
+    ... def half(x: int) -> int:
+    ...     return x // 2
+    """
+    _registered[function.__name__] = function
+    return function
+
+
+def load_functors(path: Path) -> dict[str, Callable[..., Any]]:
+    """The functions that a Python file defines, registered or not."""
+    spec = importlib.util.spec_from_file_location(f"flintlog_functors_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FlintlogError([Diagnostic("E902", f"cannot read the functors `{path}`")])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        message = f"`{path}` fails when it is imported: {type(error).__name__}: {error}"
+        raise FlintlogError([Diagnostic("E902", message)]) from error
+    return {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
+
+
+def bind_functors(
+    program: Program, given: Mapping[str, Callable[..., Any]], words: Words
+) -> dict[str, Callable[..., Any]]:
+    """The function for each `.functor` of the program, its results checked against the declaration."""
+    known = {**_registered, **given}
+    missing = [
+        Diagnostic(
+            "E903",
+            f"there is no function for the functor `@{name}`",
+            signature.span,
+            did_you_mean(name, known) or "write it in Python: in `functors.py` beside the program, in a file named"
+            " with --functors, or registered with @flintlog.functor",
+        )
+        for name, signature in program.functions.items()
+        if name not in known
+    ]
+    if missing:
+        raise FlintlogError(missing)
+    return {name: _checked(known[name], signature, words) for name, signature in program.functions.items()}
+
+
+def _checked(function: Callable[..., Any], signature: UserFunction, words: Words) -> Callable[..., Any]:
+    name, kind = signature.name, signature.result
+    expected = _PYTHON_TYPES[kind]
+
+    def call(*args: Any) -> Any:
+        try:
+            result = function(*args)
+        except Exception as error:
+            raise EvaluationError(f"the functor `@{name}` failed: {type(error).__name__}: {error}") from error
+        if not isinstance(result, expected):
+            raise EvaluationError(f"the functor `@{name}` returned {result!r}, which is not a {kind.value}")
+        if kind is Kind.NUMBER:
+            return words.signed(result)
+        if kind is Kind.UNSIGNED:
+            return words.unsigned(result)
+        return words.real(float(result)) if kind is Kind.FLOAT else result
+
+    return call

@@ -1,0 +1,109 @@
+"""A program in Python's hands: load, check, explain, run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from flintlog.api.facts import rows_of
+from flintlog.api.functors import load_functors
+from flintlog.api.result import Result
+from flintlog.api.run import Run, evaluate
+from flintlog.compiler import Compilation, compile_source, read_source
+from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.source import SourceFile
+
+
+class Program:
+    """A Datalog program. Its mistakes are raised, all together, as FlintlogError when it is first used.
+
+    >>> program = Program('''
+    ...     .decl edge(x: number, y: number)
+    ...     .decl path(x: number, y: number)
+    ...     .output path
+    ...     path(x, y) :- edge(x, y).
+    ...     path(x, z) :- path(x, y), edge(y, z).
+    ... ''')
+    >>> result = program.run(edge=[(1, 2), (2, 3)])
+    >>> sorted(result["path"])
+    [(1, 2), (1, 3), (2, 3)]
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        name: str = "<text>",
+        word_size: int = 64,
+        include_dirs: tuple[Path, ...] = (),
+        defines: Mapping[str, str] | None = None,
+    ) -> None:
+        self._source = SourceFile(name, text)
+        self._word_size = word_size
+        self._include_dirs = include_dirs
+        self._defines = defines or {}
+        self._directory = Path()
+        self._path: Path | None = None
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], **options: Any) -> Program:
+        """The program in a file. Facts files are looked for beside it, unless `run` is told otherwise."""
+        file = Path(path)
+        source = read_source(file)
+        program = cls(source.text, name=source.name, **options)
+        program._source = source
+        program._path, program._directory = file, file.parent
+        return program
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        return compile_source(
+            self._source, word_size=self._word_size, include_dirs=self._include_dirs, defines=self._defines
+        )
+
+    def check(self) -> list[Diagnostic]:
+        """Every problem of the program, warnings too, in the order of the text."""
+        return self.compilation.report.sorted()
+
+    def explain(self, stage: str = "ir") -> str:
+        """The program after a stage of the compiler: ast, checked or ir."""
+        from flintlog.api.explain import explain
+
+        return explain(self.compilation, stage)
+
+    def functors(self) -> dict[str, Callable[..., Any]]:
+        """The functions in `functors.py` beside the program, if the program declares functors."""
+        file = self._directory / "functors.py"
+        if self._path is None or not self.compilation.program.functions or not file.is_file():
+            return {}
+        return load_functors(file)
+
+    def run(
+        self,
+        *,
+        engine: str = "auto",
+        facts_dir: str | PathLike[str] | None = None,
+        functors: Mapping[str, Callable[..., Any]] | None = None,
+        **facts: Any,
+    ) -> Result:
+        """Runs the program. Relations given by name take rows, pandas or polars frames, Arrow tables or a path; other
+        inputs are read as their `.input` says. Nothing is written: the result has every relation."""
+        program = self.compilation.program
+        unknown = [name for name in facts if name not in program.relations]
+        if unknown:
+            note = did_you_mean(unknown[0], program.relations)
+            raise FlintlogError([Diagnostic("E904", f"the program has no relation `{unknown[0]}`", note=note)])
+        given = {
+            name: rows_of(program.relations[name], data, program.types, self._word_size) for name, data in facts.items()
+        }
+        run = Run(
+            facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
+            engine=engine,
+            word_size=self._word_size,
+            functors={**self.functors(), **(functors or {})},
+            given=given,
+        )
+        return Result(program, evaluate(program, run))

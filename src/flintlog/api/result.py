@@ -1,0 +1,90 @@
+"""What a run gives back: relations by name, in the form the caller likes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from flintlog.diagnostics import did_you_mean
+from flintlog.ir.program import Program, Relation
+from flintlog.types import Row, TypeTable
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class RelationResult(Collection[Row]):
+    """The rows of one relation."""
+
+    def __init__(self, relation: Relation, rows: Collection[Row], types: TypeTable) -> None:
+        self._relation = relation
+        self._rows = rows
+        self._types = types
+
+    @property
+    def name(self) -> str:
+        return self._relation.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self._relation.columns)
+
+    def rows(self) -> list[Row]:
+        """The rows as tuples, in no particular order."""
+        return list(self._rows)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table; records and algebraic data types as their text."""
+        from flintlog.api.arrow import to_arrow
+
+        return to_arrow(self._relation, self._rows, self._types)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        import polars
+
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._rows
+
+    def __repr__(self) -> str:
+        return f"<{self.name}({', '.join(self.columns)}): {len(self)} rows>"
+
+
+class Result(Mapping[str, RelationResult]):
+    """The relations of a program after a run."""
+
+    def __init__(self, program: Program, rows: Mapping[str, Collection[Row]]) -> None:
+        self._results = {
+            name: RelationResult(relation, rows[name], program.types) for name, relation in program.relations.items()
+        }
+
+    def __getitem__(self, name: str) -> RelationResult:
+        if name not in self._results:
+            hint = did_you_mean(name, self._results) or f"relations: {', '.join(self._results)}"
+            raise KeyError(f"the program has no relation `{name}`; {hint}")
+        return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return f"<Result: {', '.join(repr(r) for r in self._results.values())}>"
+
+

@@ -1,0 +1,95 @@
+"""One run of a compiled program: facts in, an engine, results out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from flintlog.api.functors import bind_functors
+from flintlog.diagnostics import Diagnostic, Report
+from flintlog.engines.engine import Evaluation, load_engine
+from flintlog.io import read_facts, write_facts
+from flintlog.ir.program import Program
+from flintlog.ir.words import Words
+from flintlog.types import Row
+
+
+@dataclass
+class Run:
+    """How to run a program. `given` holds rows the caller has; a relation that has them is not read from files."""
+
+    facts_dir: Path = Path()
+    engine: str = "auto"
+    word_size: int = 64
+    functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    given: Mapping[str, Collection[Row]] = field(default_factory=dict)
+    notify: Callable[[Diagnostic], None] = lambda diagnostic: None
+
+
+def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
+    """The rows of every relation. All problems of all facts files come in one go."""
+    engine = load_engine(run.engine)
+    functions = bind_functors(program, run.functors, Words(run.word_size))
+    facts = {name: list(rows) for name, rows in run.given.items()}
+    report = Report()
+    for directive in program.io:
+        if directive.kind == "input" and directive.relation not in run.given:
+            relation = program.relations[directive.relation]
+            facts.setdefault(relation.name, []).extend(
+                read_facts(
+                    relation.name,
+                    relation.columns,
+                    dict(directive.params),
+                    program.types,
+                    facts_dir=run.facts_dir,
+                    word_size=run.word_size,
+                    report=report,
+                    span=directive.span,
+                )
+            )
+    for warning in report.warnings:
+        run.notify(warning)
+    report.raise_if_errors()
+    said: set[str] = set()
+
+    def notify(message: str) -> None:
+        if message not in said:
+            said.add(message)
+            run.notify(Diagnostic("W801", message))
+
+    return engine.run(program, Evaluation(facts, functions, run.word_size, notify))
+
+
+def write_results(
+    program: Program,
+    rows: Mapping[str, Collection[Row]],
+    output_dir: Path,
+    *,
+    word_size: int = 64,
+    stdout: TextIO | None = None,
+) -> None:
+    """Writes what `.output` asks for and prints what `.printsize` asks for, in the order of evaluation."""
+    stdout = stdout or sys.stdout
+    order = {name: i for i, name in enumerate(n for stratum in program.strata for n in stratum.relations)}
+    wanted = [d for d in program.io if d.kind != "input"]
+    for directive in sorted(wanted, key=lambda d: order[d.relation]):
+        relation = program.relations[directive.relation]
+        if directive.kind == "printsize":
+            stdout.write(f"{relation.name}\t{len(rows[relation.name])}\n")
+            continue
+        params = dict(directive.params)
+        if str(output_dir) == "-":
+            params["IO"] = "stdout"
+        write_facts(
+            relation.name,
+            relation.columns,
+            params,
+            rows[relation.name],
+            program.types,
+            output_dir=output_dir,
+            word_size=word_size,
+            stdout=stdout,
+        )

@@ -1,0 +1,1 @@
+"""Syntax tree -> checked program: components, names, types, grounding, strata."""

@@ -1,0 +1,235 @@
+"""Types, relations and functors as declared: what their declarations say, and mistakes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from flintlog.check.checked import Relation, SubsumptiveClause
+from flintlog.check.content import DIRECTIVE_QUALIFIERS, Content
+from flintlog.diagnostics import Label, Report, did_you_mean
+from flintlog.syntax import ast
+
+# From the weakest to the strongest: where a declaration names two that Soufflé lets pass, the stronger one counts.
+_REPRESENTATIONS = ("brie", "btree", "btree_delete", "eqrel")
+_EXCLUSIVE = ("btree", "brie", "eqrel")
+_OPPOSITES = (("inline", "no_inline"), ("magic", "no_magic"))
+
+_Named: TypeAlias = ast.TypeDecl | ast.RelationDecl | ast.FunctorDecl
+
+
+def unique_types(content: Content, report: Report) -> list[ast.TypeDecl]:
+    """The type declarations, a name's first one only."""
+    first: dict[str, ast.TypeDecl] = {}
+    for decl in content.types:
+        if decl.name in first:
+            _twice("E204", "type", decl, first[decl.name], report)
+        else:
+            first[decl.name] = decl
+    return list(first.values())
+
+
+def declare_relations(
+    content: Content, types: Iterable[ast.TypeDecl], is_type: Callable[[str], bool], report: Report
+) -> dict[str, Relation]:
+    """The relations by name, in the order of their declarations."""
+    decls: dict[str, ast.RelationDecl] = {}
+    for decl in content.relations:
+        if decl.name in decls:
+            _twice("E203", "relation", decl, decls[decl.name], report)
+        else:
+            decls[decl.name] = decl
+    types_by_name = {decl.name: decl for decl in types}
+    subsumed = {c.dominated.name for c in content.clauses if isinstance(c, SubsumptiveClause)}
+    relations: dict[str, Relation] = {}
+    for decl in decls.values():
+        if decl.name in types_by_name:
+            report.error(
+                "E207",
+                f"`{decl.name}` is a type and a relation",
+                decl.span,
+                labels=[Label(types_by_name[decl.name].span, "the type")],
+                note="give one of them another name",
+            )
+        _check_qualifiers(decl, report)
+        relation = _relation(decl, decls, decl.name in subsumed, report)
+        if decl.delta_of is None:
+            _check_attributes(decl.attributes, types_by_name, is_type, report)
+        _check_representation(relation, decl.name in subsumed, report)
+        relations[decl.name] = relation
+    return relations
+
+
+def _twice(code: str, what: str, new: _Named, first: _Named, report: Report) -> None:
+    report.error(
+        code,
+        f"{what} `{new.name}` is declared twice",
+        new.span,
+        labels=[Label(first.span, "first declared here")],
+        note="remove one of the two, or give it another name",
+    )
+
+
+def _check_qualifiers(decl: ast.RelationDecl, report: Report) -> None:
+    seen: set[str] = set()
+    for qualifier in decl.qualifiers:
+        taken = [q for q in _EXCLUSIVE if q in seen] if qualifier in _REPRESENTATIONS else []
+        if taken and qualifier not in taken:
+            report.error(
+                "E220",
+                f"relation `{decl.name}` has two representations, `{taken[0]}` and `{qualifier}`",
+                decl.span,
+                note="keep one of them",
+            )
+        elif taken or (qualifier in seen and qualifier != "btree_delete"):
+            report.error("E220", f"qualifier `{qualifier}` is given twice", decl.span, note="remove one of them")
+        seen.add(qualifier)
+    for one, other in _OPPOSITES:
+        if one in seen and other in seen:
+            report.warning(
+                "W211", f"`{one}` and `{other}` contradict each other", decl.span, note=f"`{other}` wins; keep one"
+            )
+
+
+def _relation(
+    decl: ast.RelationDecl, decls: Mapping[str, ast.RelationDecl], subsumed: bool, report: Report
+) -> Relation:
+    qualifiers = {q for q in decl.qualifiers if q not in _REPRESENTATIONS and q not in DIRECTIVE_QUALIFIERS}
+    for one, other in _OPPOSITES:
+        if other in qualifiers:
+            qualifiers.discard(one)
+    representation = next((r for r in reversed(_REPRESENTATIONS) if r in decl.qualifiers), "")
+    if subsumed and not representation:
+        representation = "btree_delete"
+    attributes = decl.attributes
+    if decl.delta_of is not None:
+        attributes = _delta_attributes(decl, decls, report)
+    positions = {attribute.name: i for i, attribute in reversed(list(enumerate(attributes)))}
+    for key in decl.choice_domains:
+        for name in key:
+            if name not in positions:
+                report.error(
+                    "E214",
+                    f"`{name}` in the choice-domain of `{decl.name}` is no attribute of it",
+                    decl.span,
+                    note=did_you_mean(name, positions) or f"its attributes are {', '.join(positions) or 'none'}",
+                )
+    choice_domains = tuple(tuple(positions[n] for n in key if n in positions) for key in decl.choice_domains)
+    return Relation(
+        decl.name,
+        attributes,
+        frozenset(qualifiers),
+        representation,
+        choice_domains,
+        (None,) * len(attributes),
+        decl.delta_of,
+        span=decl.span,
+    )
+
+
+def _delta_attributes(
+    decl: ast.RelationDecl, decls: Mapping[str, ast.RelationDecl], report: Report
+) -> tuple[ast.Attribute, ...]:
+    """Those of the observed relation, and the round in which a row appeared."""
+    assert decl.delta_of is not None
+    observed = decls.get(decl.delta_of)
+    if observed is None:
+        report.error(
+            "E225",
+            f"`{decl.name}` observes relation `{decl.delta_of}`, which does not exist",
+            decl.span,
+            note=did_you_mean(decl.delta_of, decls) or "name a declared relation in `debug_delta(…)`",
+        )
+        return ()
+    return (*observed.attributes, ast.Attribute("<iteration>", "unsigned", span=decl.span))
+
+
+def _check_attributes(
+    attributes: tuple[ast.Attribute, ...],
+    types: Mapping[str, ast.TypeDecl],
+    is_type: Callable[[str], bool],
+    report: Report,
+) -> None:
+    first: dict[str, ast.Attribute] = {}
+    for attribute in attributes:
+        _check_type(attribute, types, is_type, report)
+        if attribute.name in first:
+            report.error(
+                "E205",
+                f"two attributes are called `{attribute.name}`",
+                attribute.span,
+                labels=[Label(first[attribute.name].span, "the first one")],
+                note="give one of them another name",
+            )
+        else:
+            first[attribute.name] = attribute
+
+
+def _check_type(
+    attribute: ast.Attribute, types: Mapping[str, ast.TypeDecl], is_type: Callable[[str], bool], report: Report
+) -> None:
+    # A type whose own declaration is wrong has been reported there.
+    if attribute.type not in types and not is_type(attribute.type):
+        known = [*types, "number", "symbol", "unsigned", "float"]
+        report.error(
+            "E209",
+            f"unknown type `{attribute.type}`",
+            attribute.span,
+            note=did_you_mean(attribute.type, known) or f"declare it with `.type {attribute.type} <: …`",
+        )
+
+
+def _check_representation(relation: Relation, subsumed: bool, report: Report) -> None:
+    attributes = relation.attributes
+    if relation.representation == "eqrel":
+        if len(attributes) != 2:
+            report.error(
+                "E215",
+                f"equivalence relation `{relation.name}` has {len(attributes)} attributes",
+                relation.span,
+                note="an `eqrel` relation is binary",
+            )
+        elif attributes[0].type != attributes[1].type:
+            report.error(
+                "E216",
+                f"the attributes of equivalence relation `{relation.name}` have different types",
+                relation.span,
+                note="give both attributes the same type",
+            )
+    if relation.representation == "btree_delete":
+        if not attributes:
+            report.error(
+                "E219",
+                f"relation `{relation.name}` has no attributes, so no row can dominate another",
+                relation.span,
+                note="remove `btree_delete` and the subsumption",
+            )
+        if not subsumed:
+            report.warning(
+                "W206",
+                f"relation `{relation.name}` is `btree_delete`, but has no subsumption",
+                relation.span,
+                note="remove the qualifier, or add a rule of the form `r(…) <= r(…) :- ….`",
+            )
+    elif subsumed:
+        report.error(
+            "E218",
+            f"relation `{relation.name}` has a subsumption, which its representation `{relation.representation}` lacks",
+            relation.span,
+            note="remove the qualifier, or write `btree_delete` in its place",
+        )
+
+
+def declare_functors(
+    decls: Iterable[ast.FunctorDecl], types: Iterable[ast.TypeDecl], is_type: Callable[[str], bool], report: Report
+) -> dict[str, ast.FunctorDecl]:
+    types_by_name = {decl.name: decl for decl in types}
+    functors: dict[str, ast.FunctorDecl] = {}
+    for decl in decls:
+        if decl.name in functors:
+            _twice("E206", "functor", decl, functors[decl.name], report)
+            continue
+        functors[decl.name] = decl
+        for attribute in (*decl.params, decl.result):
+            _check_type(attribute, types_by_name, is_type, report)
+    return functors

@@ -1,0 +1,125 @@
+"""The whole check: a program as parsed to a checked program, or every mistake in it."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from flintlog.check.checked import CheckedProgram, Clause, SubsumptiveClause
+from flintlog.check.component_scope import ComponentScope, check_components
+from flintlog.check.components import instantiate
+from flintlog.check.content import Content, NormalisedRules, old_style_directives
+from flintlog.check.declarations import declare_functors, declare_relations, unique_types
+from flintlog.check.dependencies import Dependencies
+from flintlog.check.directives import check_directives, check_repeated
+from flintlog.check.grounding import check_grounding
+from flintlog.check.head_aggregates import check_head_aggregates
+from flintlog.check.inlining import check_inlining
+from flintlog.check.lattices import declare_lattices
+from flintlog.check.names import check_counters, check_deltas, check_names
+from flintlog.check.plans import check_plan
+from flintlog.check.pragmas import check_pragmas, is_legacy, suppressed_relations
+from flintlog.check.strata import check_stratification, strata
+from flintlog.check.typing import declare_types, infer_kinds
+from flintlog.check.unused import check_unused
+from flintlog.check.witnesses import check_witnesses
+from flintlog.diagnostics import Report
+from flintlog.syntax import ast
+from flintlog.types import Kind
+
+_T = TypeVar("_T")
+
+
+def check(program: ast.Program, report: Report, *, word_size: int = 64) -> CheckedProgram | None:
+    """The checked program, or None if the report has errors. Whatever one check finds wrong, the others still look at
+    the rest; only what an error would make meaningless is left out (the types of a rule with an unknown relation)."""
+    pragmas = _of_kind(program, ast.Pragma)
+    check_pragmas(pragmas, report)
+    content = _content(program, report)
+
+    types = unique_types(content, report)
+    errors = _errors(report)
+    env = declare_types(types, report)
+    types_are_sound = _errors(report) == errors
+    functors = declare_functors(_of_kind(program, ast.FunctorDecl), types, env.is_type, report)
+    relations = declare_relations(content, types, env.is_type, report)
+    lattices = declare_lattices(content.lattices, relations, functors, report)
+
+    rules = [clause for clause in content.clauses if isinstance(clause, Clause)]
+    subsumptions = [clause for clause in content.clauses if isinstance(clause, SubsumptiveClause)]
+    clauses: list[Clause | SubsumptiveClause] = [*rules, *subsumptions]
+    relations = check_head_aggregates(relations, rules, subsumptions, content.directives, report)
+    check_directives(content.directives, relations, report)
+    check_deltas(relations, clauses, content.directives, report)
+    sound = [clause for clause in clauses if check_names(clause, relations, functors, report)]
+
+    dependencies = Dependencies(relations, clauses)
+    inline = frozenset(name for name, relation in relations.items() if relation.is_inline)
+    for clause in clauses:
+        check_counters(clause, dependencies.is_recursive(clause), report)
+        check_plan(clause, dependencies, inline, report)
+    check_inlining(relations, clauses, content.directives, dependencies, report)
+    check_stratification(dependencies, rules, report)
+    check_unused(relations, clauses, content.directives, suppressed_relations(pragmas), report)
+
+    sound_rules = [clause for clause in sound if isinstance(clause, Clause)]
+    sound_subsumptions = [clause for clause in sound if isinstance(clause, SubsumptiveClause)]
+    check_witnesses(sound_rules, relations, report)
+    check_grounding(sound_rules, sound_subsumptions, relations, report)
+    kinds: dict[int, Kind] = {}
+    if types_are_sound:
+        inputs = (sound_rules, sound_subsumptions, relations, functors, lattices, env, report)
+        kinds = infer_kinds(*inputs, word_size=word_size, legacy=is_legacy(pragmas))
+    if report.has_errors:
+        return None
+    return CheckedProgram(
+        types=env.table,
+        relations=relations,
+        clauses=tuple(rules),
+        subsumptions=tuple(subsumptions),
+        functors=functors,
+        lattices=lattices,
+        directives=tuple(content.directives),
+        pragmas=tuple(pragmas),
+        strata=strata(dependencies, relations),
+        kinds=kinds,
+        warnings=tuple(report.warnings),
+    )
+
+
+def _content(program: ast.Program, report: Report) -> Content:
+    """What the program declares, with its components instantiated (if nothing is wrong with them)."""
+    rules = NormalisedRules(program, report)
+    content = Content()
+    for item in program.items:
+        match item:
+            case ast.SubsetType() | ast.UnionType() | ast.RecordType() | ast.AdtType():
+                content.types.append(item)
+            case ast.LatticeDecl():
+                content.lattices.append(item)
+            case ast.RelationDecl():
+                content.relations.append(item)
+                content.directives += old_style_directives(item, report)
+            case ast.Directive():
+                content.directives.append(item)
+            case ast.Rule() | ast.Subsumption():
+                content.clauses += rules.of(item)
+            case ast.Override():
+                report.error(
+                    "E224", "`.override` outside a component", item.span, note="move it into the derived component"
+                )
+    check_repeated(content.directives, report)
+    scope = ComponentScope(program)
+    errors = _errors(report)
+    check_components(program, scope, report)
+    if _errors(report) == errors:
+        for init in _of_kind(program, ast.Init):
+            content.add(instantiate(init, scope, rules, report))
+    return content
+
+
+def _of_kind(program: ast.Program, kind: type[_T]) -> list[_T]:
+    return [item for item in program.items if isinstance(item, kind)]
+
+
+def _errors(report: Report) -> int:
+    return len(report.errors)

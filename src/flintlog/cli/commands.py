@@ -1,0 +1,76 @@
+"""What each command does. A function per command; its result is the exit code."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from flintlog.api.functors import load_functors
+from flintlog.api.program import Program
+from flintlog.api.run import Run, evaluate, write_results
+from flintlog.diagnostics import Diagnostic, FlintlogError
+
+
+def run(args: Namespace) -> int:
+    if args.jobs != "auto" and not args.jobs.isdigit():
+        raise FlintlogError([Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")])
+    facts_dir = Path(args.fact_dir)
+    if not facts_dir.is_dir():
+        raise FlintlogError([Diagnostic("E906", f"there is no facts directory `{facts_dir}`")])
+    program = _load(args)
+    _show_warnings(program, args.no_warn or args.quiet)
+    lowered = program.compilation.program
+    if args.engine == "auto" and not args.quiet:
+        print("engine: naive, the reference engine (the only one in this version)", file=sys.stderr)
+    functors = load_functors(Path(args.functors)) if args.functors else program.functors()
+    rows = evaluate(
+        lowered,
+        Run(
+            facts_dir=facts_dir,
+            engine=args.engine,
+            word_size=args.word_size,
+            functors=functors,
+            notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
+        ),
+    )
+    write_results(lowered, rows, Path(args.output_dir), word_size=args.word_size)
+    return 0
+
+
+def check(args: Namespace) -> int:
+    program = _load(args)
+    problems = [d for d in program.check() if d.is_error or not args.no_warn]
+    for problem in problems:
+        print(problem.render(), file=sys.stderr)
+    errors = sum(d.is_error for d in problems)
+    warnings = len(problems) - errors
+    found = [f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (warnings, "warning")) if n]
+    print(f"{args.program}: {', '.join(found) or 'no problems'}", file=sys.stderr)
+    return 1 if errors else 0
+
+
+def explain(args: Namespace) -> int:
+    program = _load(args)
+    _show_warnings(program, args.no_warn)
+    sys.stdout.write(program.explain(args.stage).rstrip("\n") + "\n")
+    return 0
+
+
+def _load(args: Namespace) -> Program:
+    defines = dict(_macro(definition) for text in args.macro for definition in text.split())
+    include_dirs = tuple(Path(directory) for directory in args.include_dir)
+    return Program.load(args.program, word_size=args.word_size, include_dirs=include_dirs, defines=defines)
+
+
+def _macro(definition: str) -> tuple[str, str]:
+    name, _, value = definition.partition("=")
+    return name, value
+
+
+def _show_warnings(program: Program, silent: bool) -> None:
+    """Shows all warnings; errors among them are raised later, once, by whoever needs the program."""
+    if not silent:
+        for problem in program.check():
+            if not problem.is_error:
+                print(problem.render(), file=sys.stderr)

@@ -1,0 +1,101 @@
+"""`flintlog`: reads the command line, runs a command, and turns what went wrong into a message and an exit code.
+
+Exit codes: 0 done, 1 the user's mistake, 2 a bug of Flintlog's, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import flintlog
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"error[E900]: {message}\n")
+
+
+def _program_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("program", metavar="PROGRAM.dl", help="the program")
+    command.add_argument(
+        "-I", "--include-dir", metavar="DIR", action="append", default=[], help="where included files are looked for too"
+    )
+    command.add_argument(
+        "-M", "--macro", metavar="NAME[=VALUE]", action="append", default=[], help="define a macro of the preprocessor"
+    )
+    command.add_argument(
+        "--word-size", type=int, choices=(32, 64), default=64, help="bits of a number (default: %(default)s)"
+    )
+    command.add_argument("-w", "--no-warn", action="store_true", help="do not show warnings")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="flintlog", description="Datalog in Soufflé's dialect.")
+    parser.add_argument("--version", action="version", version=f"flintlog {flintlog.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    run = commands.add_parser("run", help="run a program", description="Run a program: facts in, results out.")
+    _program_options(run)
+    run.add_argument("-F", "--fact-dir", metavar="DIR", default=".", help="where facts files are (default: here)")
+    run.add_argument(
+        "-D", "--output-dir", metavar="DIR", default=".", help="where results go; `-` for stdout (default: here)"
+    )
+    run.add_argument("-j", "--jobs", metavar="N", default="1", help="threads, or `auto` (the naive engine uses one)")
+    run.add_argument(
+        "--engine", metavar="NAME", default="auto", help="auto or naive, the reference engine (default: %(default)s)"
+    )
+    run.add_argument("--functors", metavar="FILE.py", help="functors in Python (default: functors.py by the program)")
+    run.add_argument("--quiet", action="store_true", help="print results and errors only")
+
+    check = commands.add_parser("check", help="show every problem of a program")
+    _program_options(check)
+
+    explain = commands.add_parser("explain", help="show a program after a stage of the compiler")
+    _program_options(explain)
+    explain.add_argument("--stage", default="ir", help="ast, checked or ir (default: %(default)s)")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command; returns the exit code."""
+    args = _parser().parse_args(argv)
+    # The compiler is imported only now: help and mistakes on the command line answer at once.
+    from flintlog.cli import commands
+    from flintlog.diagnostics import FlintlogError
+
+    try:
+        code: int = getattr(commands, args.command)(args)
+        sys.stdout.flush()
+        return code
+    except FlintlogError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return _bug(error)
+
+
+def _bug(error: Exception) -> int:
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="flintlog-", suffix=".log", delete=False) as log:
+        traceback.print_exception(error, file=log)
+    print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    print(f"  note: this is a bug of Flintlog's; please report it with the program and {log.name}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

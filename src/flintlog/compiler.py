@@ -1,0 +1,68 @@
+"""From text to IR: the data flow of the compiler in one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flintlog.check.checked import CheckedProgram
+from flintlog.check.program import check
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report
+from flintlog.ir.program import Program
+from flintlog.lower.program import lower
+from flintlog.source import SourceFile
+from flintlog.syntax import ast
+from flintlog.syntax.parser import parse
+
+STAGES = ("ast", "checked", "ir")
+
+
+@dataclass(frozen=True, eq=False)
+class Compilation:
+    """A program after every stage. `report` holds what there is to say about it; with errors in it, the stages after
+    the one that found them are None."""
+
+    ast: ast.Program
+    checked: CheckedProgram | None
+    ir: Program | None
+    report: Report
+
+    @property
+    def program(self) -> Program:
+        """The IR; raises all errors if there are any."""
+        self.report.raise_if_errors()
+        assert self.ir is not None
+        return self.ir
+
+
+def compile_source(
+    source: SourceFile,
+    *,
+    word_size: int = 64,
+    include_dirs: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+) -> Compilation:
+    """Takes a text through all stages that its mistakes allow."""
+    report = Report()
+    tree = parse(source, report, include_dirs=include_dirs, defines=defines or {})
+    # What a broken item declares is missing, and every use of it would be reported too: syntax first.
+    checked = None if report.has_errors else check(tree, report, word_size=word_size)
+    lowered = None
+    if checked is not None and not report.has_errors:
+        try:
+            lowered = lower(checked, word_size=word_size)
+        except FlintlogError as error:
+            for diagnostic in error.diagnostics:
+                report.add(diagnostic)
+    return Compilation(tree, checked, lowered, report)
+
+
+def read_source(path: Path) -> SourceFile:
+    """The text of a program file; a file that cannot be read is the user's mistake."""
+    try:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FlintlogError([Diagnostic("E110", f"cannot read the program `{path}`: {reason.lower()}")]) from None
+    return SourceFile(str(path), text)

@@ -1,0 +1,185 @@
+"""Scalars, conditions and steps as Python closures over a row: how an interpreting engine evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from flintlog.diagnostics import InternalError
+from flintlog.ir import functors
+from flintlog.ir.relation import Each, Let, Schema, Step, Where
+from flintlog.ir.scalar import (
+    Call,
+    Column,
+    Compare,
+    Condition,
+    Const,
+    Counter,
+    IsBranch,
+    IsRecord,
+    MakeBranch,
+    MakeRecord,
+    Never,
+    Part,
+    Reinterpret,
+    Round,
+    Scalar,
+    UserCall,
+)
+from flintlog.ir.words import Words
+from flintlog.types import Adt, Kind, Row, Value
+
+Getter = Callable[[Row], Any]
+
+
+class Machine:
+    """What a closure needs beside its row: word size, the user's functions, counters, and the numbers that symbols and
+    records have when a program looks at them with `ord` or `as`."""
+
+    def __init__(self, words: Words, functions: Any, notify: functors.Notify) -> None:
+        self.words = words
+        self.functions = functions
+        self.notify = notify
+        self.counter = 0
+        self.round = 0
+        self._numbers: dict[Value, int] = {}
+        self._values: list[Value] = []
+
+    def next_count(self) -> int:
+        self.counter += 1
+        return self.words.signed(self.counter - 1)
+
+    def word(self, value: Any, kind: Kind) -> int:
+        """The machine word of a value, as a signed number."""
+        if kind is Kind.FLOAT:
+            return self.words.bits_of_real(value)
+        if kind.is_numeric:
+            return self.words.signed(value)
+        if value is None:
+            return 0
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self._values)
+            self._values.append(value)
+        # Zero is nil among records; symbols start there.
+        return number if kind is Kind.SYMBOL else number + 1
+
+    def value(self, word: int, kind: Kind) -> Any:
+        """The value that a machine word stands for."""
+        if kind is Kind.NUMBER:
+            return word
+        if kind is Kind.UNSIGNED:
+            return self.words.unsigned(word)
+        if kind is Kind.FLOAT:
+            return self.words.real_of_bits(word)
+        if kind is Kind.RECORD and word == 0:
+            return None
+        number = word if kind is Kind.SYMBOL else word - 1
+        if not 0 <= number < len(self._values):
+            raise functors.EvaluationError(f"as(…): no {kind.value} has the number {word}")
+        return self._values[number]
+
+    # --- Scalars ----------------------------------------------------------------------------------
+
+    def scalar(self, scalar: Scalar, at: dict[str, int]) -> Getter:
+        """A function from a row to the scalar's value; `at` says where each column stands in the row."""
+        match scalar:
+            case Column(name, _):
+                position = at[name]
+                return lambda row: row[position]
+            case Const(value, _):
+                return lambda row: value
+            case Call() | UserCall():
+                return self._call(scalar, at)
+            case MakeRecord(args):
+                parts = [self.scalar(a, at) for a in args]
+                return lambda row: tuple([part(row) for part in parts])
+            case MakeBranch(branch, args):
+                parts = [self.scalar(a, at) for a in args]
+                return lambda row: Adt(branch, tuple([part(row) for part in parts]))
+            case Part(arg, index, _):
+                whole = self.scalar(arg, at)
+                if arg.kind is Kind.ADT:
+                    return lambda row: whole(row).args[index]
+                return lambda row: whole(row)[index]
+            case Reinterpret(arg, kind):
+                source, inner = arg.kind, self.scalar(arg, at)
+                if source is kind:
+                    return inner
+                return lambda row: self.value(self.word(inner(row), source), kind)
+            case Counter():
+                return lambda row: self.next_count()
+            case Round():
+                return lambda row: self.round
+        raise InternalError("closures", f"unknown scalar {scalar!r}")
+
+    def _call(self, call: Call | UserCall, at: dict[str, int]) -> Getter:
+        args = [self.scalar(a, at) for a in call.args]
+        if isinstance(call, UserCall):
+            function = self.functions[call.name]
+        elif call.op == "ord":
+            kind = call.args[0].kind
+            return lambda row: self.word(args[0](row), kind)
+        else:
+            function = functors.implement(call.op, tuple(a.kind for a in call.args), self.words, self.notify)
+        match args:
+            case [one]:
+                return lambda row: function(one(row))
+            case [left, right]:
+                return lambda row: function(left(row), right(row))
+            case _:
+                return lambda row: function(*[arg(row) for arg in args])
+
+    def condition(self, condition: Condition, at: dict[str, int]) -> Callable[[Row], bool]:
+        match condition:
+            case Compare(op, left, right):
+                test = functors.compare(op, left.kind, self.notify)
+                first, second = self.scalar(left, at), self.scalar(right, at)
+                return lambda row: test(first(row), second(row))
+            case IsRecord(arg):
+                record = self.scalar(arg, at)
+                return lambda row: record(row) is not None
+            case IsBranch(arg, branch):
+                value = self.scalar(arg, at)
+                return lambda row: bool(value(row).branch == branch)
+            case Never():
+                return lambda row: False
+        raise InternalError("closures", f"unknown condition {condition!r}")
+
+    # --- Steps ------------------------------------------------------------------------------------
+
+    def pipeline(
+        self, schema: Schema, steps: Sequence[Step], output: Sequence[tuple[str, Scalar]]
+    ) -> Callable[[Row], Iterator[Row]]:
+        """A function from an input row to the rows that the steps and the projection make of it."""
+        at = {column.name: i for i, column in enumerate(schema)}
+        stages: list[Callable[[Row], Iterator[Row]]] = []
+        for step in steps:
+            stages.append(self._step(step, at))
+            if not isinstance(step, Where):
+                at = {**at, step.column.name: len(at)}
+        columns = [self.scalar(value, at) for _, value in output]
+
+        def run(row: Row, depth: int = 0) -> Iterator[Row]:
+            if depth == len(stages):
+                yield tuple([column(row) for column in columns])
+            else:
+                for extended in stages[depth](row):
+                    yield from run(extended, depth + 1)
+
+        return run
+
+    def _step(self, step: Step, at: dict[str, int]) -> Callable[[Row], Iterator[Row]]:
+        match step:
+            case Where(condition):
+                holds = self.condition(condition, at)
+                return lambda row: iter((row,) if holds(row) else ())
+            case Let(_, value):
+                compute = self.scalar(value, at)
+                return lambda row: iter(((*row, compute(row)),))
+            case Each(column, bounds):
+                ends = [self.scalar(b, at) for b in bounds]
+                return lambda row: (
+                    (*row, value)
+                    for value in functors.range_values(tuple(end(row) for end in ends), column.kind, self.words)
+                )

@@ -1,0 +1,40 @@
+"""What every engine offers, and how one is found by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Protocol
+
+from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.ir.program import Program
+from flintlog.types import Row
+
+ENGINES: dict[str, str] = {"naive": "flintlog.engines.naive"}
+
+
+@dataclass
+class Evaluation:
+    """One run: the facts that come in, the user's functions, and where to say what is odd."""
+
+    facts: Mapping[str, Iterable[Row]] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    word_size: int = 64
+    notify: Callable[[str], None] = lambda message: None
+
+
+class Engine(Protocol):
+    def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
+        """All rows of every relation. Raises FlintlogError for what goes wrong by the program's fault."""
+
+
+def load_engine(name: str) -> Engine:
+    """The engine of that name; `auto` is the best one there is for a single machine."""
+    if name == "auto":
+        name = next(iter(ENGINES))
+    if name not in ENGINES:
+        note = did_you_mean(name, ENGINES) or f"engines: {', '.join(['auto', *ENGINES])}"
+        raise FlintlogError([Diagnostic("E901", f"there is no engine `{name}`", note=note)])
+    engine: Engine = import_module(ENGINES[name]).engine()
+    return engine

@@ -1,0 +1,52 @@
+"""A file appears under its name only when it is complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+
+
+def encode(text: str) -> bytes:
+    """UTF-8, with the bytes that were no UTF-8 when they were read given back as they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, which JSON can spell: no bytes stand for it, so its code point does.
+        return text.encode("utf-8", "surrogatepass")
+
+
+def decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write `path` with: it takes the name `path` at the end of the block, unless the block fails. Missing
+    directories are made. A path that is no plain file, such as /dev/stdout, is written directly."""
+    try:
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file():
+            with target.open("wb") as direct:
+                yield direct
+            return
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            with temporary.open("wb") as stream:
+                yield stream
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: Exception) -> FlintlogError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    note = "choose another output directory with -D, or another file with filename=…"
+    return FlintlogError([Diagnostic("E712", f"cannot write `{path}`: {reason}", note=note)])

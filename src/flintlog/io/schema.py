@@ -1,0 +1,36 @@
+"""A relation as the formats see it: its name and its typed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flintlog.io.text_values import value_parser, value_printer
+from flintlog.types import Field, Kind, ScalarType, Type, TypeTable, Value
+
+
+@dataclass(frozen=True)
+class Schema:
+    """`name` is what the relation is called outside of the program."""
+
+    name: str
+    columns: Sequence[Field]
+    types: TypeTable
+    word_size: int
+
+    def type_of(self, column: Field) -> Type:
+        return self.types[column.type]
+
+    def scalar_of(self, column: Field) -> ScalarType | None:
+        """The column's type, unless it holds records or branches."""
+        definition = self.types[column.type]
+        return definition if isinstance(definition, ScalarType) else None
+
+    def kinds(self) -> list[Kind]:
+        return [self.types[column.type].kind for column in self.columns]
+
+    def parser(self, column: Field) -> Callable[[str], Value]:
+        return value_parser(column.type, self.types, self.word_size)
+
+    def printer(self, column: Field, nested_symbol: Callable[[str], str] = str) -> Callable[[Value], str]:
+        return value_printer(column.type, self.types, self.word_size, nested_symbol)

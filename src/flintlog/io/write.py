@@ -1,0 +1,158 @@
+"""Facts out: which writer a directive asks for, and where it writes."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from flintlog.diagnostics import Diagnostic, Unsupported
+from flintlog.io.atomic import atomic_file, cannot_write, encode
+from flintlog.io.columnar import write_columnar
+from flintlog.io.delimited import written_lines
+from flintlog.io.json_rows import written_json
+from flintlog.io.parameters import data_path, dialect, header, is_true, relation_name, require_columns, unknown_format
+from flintlog.io.row_order import ordered
+from flintlog.io.schema import Schema
+from flintlog.source import NOWHERE
+from flintlog.types import Field, Row, TypeTable
+
+
+def write_facts(
+    relation: str,
+    columns: Sequence[Field],
+    params: Mapping[str, str],
+    rows: Iterable[Row],
+    types: TypeTable,
+    *,
+    output_dir: Path,
+    word_size: int = 64,
+    stdout: TextIO,
+) -> None:
+    """Writes rows where an .output or .printsize directive with these parameters wants them, in a fixed order. A file
+    appears when it is complete. FlintlogError where that cannot be done, Unsupported for what only Spark can write."""
+    kind = params.get("IO", "file")
+    if kind in _SPARK_ONLY:
+        message = f"IO={kind} of `{relation}` is written by Spark only"
+        raise Unsupported([Diagnostic("E931", message, note="run with --engine spark")])
+    if kind not in _WRITERS:
+        raise unknown_format(kind, "output", [*_WRITERS, *_SPARK_ONLY], NOWHERE)
+    schema = Schema(relation_name(relation, params), columns, types, word_size)
+    _WRITERS[kind](_Job(relation, schema, params, output_dir, stdout), rows)
+
+
+@dataclass(frozen=True)
+class _Job:
+    relation: str
+    schema: Schema
+    params: Mapping[str, str]
+    output_dir: Path
+    stdout: TextIO
+
+    def path(self, suffix: str) -> Path:
+        return data_path(self.relation, self.params, self.output_dir, suffix)
+
+    def header_line(self) -> str:
+        if not is_true(self.params, "headers"):
+            return ""
+        return header(self.params, [column.name for column in self.schema.columns]) + "\n"
+
+    def lines(self, rows: Iterable[Row]) -> Iterable[str]:
+        layout = dialect({**self.params, "columns": ""}, len(self.schema.columns))
+        return written_lines(self.schema, ordered(rows, self.schema), layout)
+
+    def json(self, rows: Iterable[Row]) -> Iterable[str]:
+        return written_json(self.schema, ordered(rows, self.schema), self.params.get("format") == "object")
+
+
+def _print(stdout: TextIO, pieces: Iterable[str]) -> None:
+    """Past the text layer where there is one: symbols may hold bytes that are no text."""
+    buffer = getattr(stdout, "buffer", None)
+    if buffer is None:
+        stdout.writelines(pieces)
+        return
+    stdout.flush()
+    for piece in pieces:
+        buffer.write(encode(piece))
+    buffer.flush()
+
+
+def _write_file(job: _Job, rows: Iterable[Row]) -> None:
+    pieces = job.lines(rows)
+    if job.params.get("compress", "false") == "false":
+        with atomic_file(job.path(".csv")) as stream:
+            stream.write(encode(job.header_line()))
+            stream.writelines(map(encode, pieces))
+        return
+    # Without a name and a time inside, the same rows give the same bytes.
+    path = job.path(".csv.gz")
+    with atomic_file(path) as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+        packed.write(encode(job.header_line()))
+        packed.writelines(map(encode, pieces))
+
+
+def _write_stdout(job: _Job, rows: Iterable[Row]) -> None:
+    head = f"---------------\n{job.schema.name}\n{job.header_line()}===============\n"
+    _print(job.stdout, [head, *job.lines(rows), "===============\n"])
+
+
+def _write_size(job: _Job, rows: Iterable[Row]) -> None:
+    _print(job.stdout, [f"{job.schema.name}\t{sum(1 for _ in rows)}\n"])
+
+
+def _write_json_file(job: _Job, rows: Iterable[Row]) -> None:
+    with atomic_file(job.path(".json")) as stream:
+        stream.writelines(map(encode, job.json(rows)))
+
+
+def _write_json(job: _Job, rows: Iterable[Row]) -> None:
+    """IO=json is standard output to Soufflé, unless a file is named."""
+    if "filename" in job.params:
+        _write_json_file(job, rows)
+    else:
+        _print(job.stdout, job.json(rows))
+
+
+def _write_sqlite(job: _Job, rows: Iterable[Row]) -> None:
+    from flintlog.io.sqlite import database_name, write_sqlite
+
+    require_columns(job.schema.columns, job.relation, "SQLite", NOWHERE)
+    database = database_name(job.relation, job.params, job.output_dir)
+    if not database.startswith(("file:", ":memory:")):
+        try:
+            Path(database).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(Path(database), error) from error
+    write_sqlite(database, job.schema, ordered(rows, job.schema))
+
+
+def _write_parquet(job: _Job, rows: Iterable[Row]) -> None:
+    _write_columnar(job, rows, is_parquet=True)
+
+
+def _write_arrow(job: _Job, rows: Iterable[Row]) -> None:
+    _write_columnar(job, rows, is_parquet=False)
+
+
+def _write_columnar(job: _Job, rows: Iterable[Row], is_parquet: bool) -> None:
+    require_columns(job.schema.columns, job.relation, "Parquet and Arrow files", NOWHERE)
+    in_order = ordered(rows, job.schema)
+    with atomic_file(job.path(".parquet" if is_parquet else ".arrow")) as stream:
+        write_columnar(stream, is_parquet, job.params.get("format") == "stream", job.schema, in_order)
+
+
+_WRITERS: dict[str, Callable[[_Job, Iterable[Row]], None]] = {
+    "file": _write_file,
+    "csv": _write_file,
+    "stdout": _write_stdout,
+    "stdoutprintsize": _write_size,
+    "printsize": _write_size,
+    "json": _write_json,
+    "jsonfile": _write_json_file,
+    "sqlite": _write_sqlite,
+    "parquet": _write_parquet,
+    "arrow": _write_arrow,
+}
+_SPARK_ONLY = ("jdbc", "table")

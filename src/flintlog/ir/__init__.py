@@ -1,0 +1,1 @@
+"""The relational IR, data only: scalars, relational nodes, programs; their text form, traversal and verification."""

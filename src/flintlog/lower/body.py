@@ -1,0 +1,254 @@
+"""A clause's body -> a tree of relational nodes: a left-deep join in the written order.
+
+Conditions run as soon as their columns are bound, before anything is computed from them, so that `y != 0` guards
+`x / y` wherever it is written. The optimizer is free to reorder what is built here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.ir.relation import Aggregate, AntiJoin, Each, FlatMap, JoinFlatMap, Let, Node, Scan, Step, Unit, Where
+from flintlog.ir.scalar import Column, Compare, IsBranch, IsRecord, MakeBranch, MakeRecord, Part, Reinterpret, Scalar
+from flintlog.lower.clause import (
+    Atom,
+    Fresh,
+    Generate,
+    Literal,
+    Negated,
+    Summarise,
+    Term,
+    Test,
+    TypedClause,
+    Wildcard,
+    columns_in,
+    is_fresh,
+    literal_columns,
+    substitute_literal,
+    substitute_scalar,
+)
+
+
+def lower_clause(clause: TypedClause, columns: Sequence[str], fresh: Fresh) -> Node:
+    """The tree whose rows are the clause's head, under the given column names."""
+    body = BodyBuilder(fresh)
+    body.build(clause.body, clause)
+    return body.project(list(zip(columns, clause.head, strict=True)))
+
+
+class BodyBuilder:
+    """The tree so far, the steps that wait to be put on it, and the columns that both have bound."""
+
+    def __init__(self, fresh: Fresh, start: Node | None = None) -> None:
+        self.fresh = fresh
+        self.node: Node = start or Unit()
+        self.steps: list[Step] = []
+        self.bound: dict[str, Column] = {c.name: c for c in self.node.schema}
+
+    def build(self, literals: Iterable[Literal], clause: TypedClause) -> None:
+        """Places every literal, each as early as its columns allow."""
+        pending = list(literals)
+        while pending:
+            ready = self._next(pending)
+            if ready is None:
+                raise self._ungrounded(pending, clause)
+            pending.remove(ready)
+            pending[:0] = self._place(ready, pending)
+
+    def project(self, output: list[tuple[str, Scalar]]) -> Node:
+        return FlatMap(self.node, tuple(self.steps), tuple(output))
+
+    def flush(self) -> Node:
+        """The tree with all waiting steps on it and all bound columns in its schema."""
+        if self.steps:
+            self.node = self.project([(c.name, c) for c in self.bound.values()])
+            self.steps = []
+        return self.node
+
+    # --- The order --------------------------------------------------------------------------------
+
+    def _next(self, pending: list[Literal]) -> Literal | None:
+        """The literal to place now: a filter, else one that binds by computing, else the next atom, else an aggregate
+        whose witnesses the clause asks for."""
+        tests = (p for p in pending if isinstance(p, Test | Negated) and self._is_bound(literal_columns(p)))
+        binders = (p for p in pending if self._binds(p))
+        atoms = (p for p in pending if isinstance(p, Atom))
+        witnessed = (p for p in pending if isinstance(p, Summarise) and p.fold.op in ("min", "max"))
+        return next(tests, None) or next(binders, None) or next(atoms, None) or next(witnessed, None)
+
+    def _binds(self, literal: Literal) -> bool:
+        match literal:
+            case Test(Compare("=", left, right)):
+                ready, other = (left, right) if self._is_bound(columns_in((left,))) else (right, left)
+                return self._is_bound(columns_in((ready,))) and _is_pattern(other)
+            case Generate(_, bounds):
+                return self._is_bound(columns_in(bounds))
+            case Summarise():
+                return self._is_bound(literal.outer) and all(name in self.bound for name, _ in literal.exports)
+        return False
+
+    def _is_bound(self, columns: Iterable[Column]) -> bool:
+        return all(c.name in self.bound for c in columns)
+
+    def _place(self, literal: Literal, pending: list[Literal]) -> list[Literal]:
+        """Puts a literal on the tree; returns literals that remain to be placed in its stead."""
+        match literal:
+            case Atom():
+                return self._join(literal)
+            case Negated(atom):
+                self._reject(atom)
+            case Test(Compare("=", left, right)) if not self._is_bound(literal_columns(literal)):
+                known, pattern = (left, right) if self._is_bound(columns_in((left,))) else (right, left)
+                return self._match(pattern, known)
+            case Test(condition):
+                self.steps.append(Where(condition))
+            case Generate(column, bounds):
+                target = self.fresh.column(column.kind) if column.name in self.bound else column
+                self.steps.append(Each(target, bounds))
+                self.bound[target.name] = target
+                if target is not column:
+                    self.steps.append(Where(Compare("=", target, column)))
+            case Summarise():
+                return self._summarise(literal)
+        return []
+
+    def _ungrounded(self, pending: list[Literal], clause: TypedClause) -> FlintlogError:
+        missing = next(c for p in pending for c in literal_columns(p) if c.name not in self.bound)
+        name = missing.name if not is_fresh(missing.name) else "_"
+        note = "inline relations are replaced by their rules; bind the variable in an atom of the rule that uses them"
+        return FlintlogError([Diagnostic("E409", f"variable `{name}` is not bound", clause.span, note)])
+
+    # --- Atoms ------------------------------------------------------------------------------------
+
+    def _join(self, atom: Atom) -> list[Literal]:
+        names: list[Column] = []
+        filters: list[Step] = []
+        later: list[Literal] = []
+        for arg in atom.args:
+            column = arg if isinstance(arg, Column) and arg not in names else self.fresh.column(arg.kind)
+            names.append(column)
+            if column is arg or isinstance(arg, Wildcard):
+                continue
+            if arg in names or not any(columns_in((arg,))):
+                filters.append(Where(Compare("=", column, arg)))
+            elif self._is_bound(columns_in((arg,))):
+                self._let(column, arg)
+            else:
+                later.append(Test(Compare("=", column, arg), atom.span))
+        right: Node = Scan(atom.relation, tuple(names))
+        if filters:
+            right = FlatMap(right, tuple(filters), tuple((c.name, c) for c in names))
+        if isinstance(self.node, Unit) and not self.steps:
+            self.node = right
+        else:
+            left = self.flush()
+            on = tuple(c.name for c in names if c.name in self.bound)
+            output = {c.name: c for c in (*left.schema, *names)}
+            self.node = JoinFlatMap(left, right, on, (), tuple(output.items()))
+        self.bound |= {c.name: c for c in names}
+        return later
+
+    def _reject(self, atom: Atom) -> None:
+        names: list[Column] = []
+        on: list[str] = []
+        for arg in atom.args:
+            column = arg if isinstance(arg, Column) and arg not in names else self.fresh.column(arg.kind)
+            names.append(column)
+            if not isinstance(arg, Wildcard):
+                on.append(column.name)
+                if column is not arg:
+                    self._let(column, arg)
+        self.node = AntiJoin(self.flush(), Scan(atom.relation, tuple(names)), tuple(on))
+
+    def _let(self, column: Column, value: Scalar) -> None:
+        self.steps.append(Let(column, value))
+        self.bound[column.name] = column
+
+    def _match(self, pattern: Scalar, value: Scalar) -> list[Literal]:
+        """Binds the columns of a pattern that has the given value."""
+        if isinstance(pattern, Column) and pattern.name not in self.bound:
+            self._let(pattern, value)
+            return []
+        if self._is_bound(columns_in((pattern,))):
+            self.steps.append(Where(Compare("=", value, pattern)))
+            return []
+        if isinstance(pattern, Reinterpret):
+            return self._match(pattern.arg, Reinterpret(value, pattern.arg.kind))
+        if not isinstance(pattern, MakeRecord | MakeBranch):
+            column = self.fresh.column(pattern.kind)
+            self._let(column, value)
+            return [Test(Compare("=", column, pattern))]
+        if not isinstance(value, Column):
+            column = self.fresh.column(value.kind)
+            self._let(column, value)
+            value = column
+        check = IsBranch(value, pattern.branch) if isinstance(pattern, MakeBranch) else IsRecord(value)
+        self.steps.append(Where(check))
+        later: list[Literal] = []
+        for i, arg in enumerate(pattern.args):
+            later += self._match(arg, Part(value, i, arg.kind))
+        return later
+
+    # --- Aggregates -------------------------------------------------------------------------------
+
+    def _summarise(self, summary: Summarise) -> list[Literal]:
+        """Groups the aggregate's body by the columns it shares with the clause, and joins the groups."""
+        outside = self.flush()
+        shared = tuple(c for c in summary.outer if c.name in self.bound)
+        by = tuple(c.name for c in shared)
+        keys = FlatMap(outside, (), tuple((c.name, c) for c in shared)) if shared else Unit()
+        inner = BodyBuilder(self.fresh, None if not shared or _grounds(summary, by) else keys)
+        inner.build(summary.body, TypedClause("", (), (), span=summary.span))
+        node = inner.flush()
+        if summary.fold.op != "count" and _is_materialised(summary):
+            # Soufflé puts such a body into a relation over its named variables: `_` only asks for existence there.
+            named = [c for c in node.schema if not is_fresh(c.name) or c in columns_in(_values(summary))]
+            node = FlatMap(node, (), tuple((c.name, c) for c in named))
+        groups = Aggregate(node, by, summary.column.name, summary.fold, keys if summary.fold.has_default else None)
+        output = {c.name: c for c in (*outside.schema, *groups.schema)}
+        self.node = JoinFlatMap(outside, groups, by, (), tuple(output.items()))
+        self.bound[summary.column.name] = summary.column
+        return self._witnesses(summary)
+
+    def _witnesses(self, summary: Summarise) -> list[Literal]:
+        """For variables of a min or max that the clause uses though nothing else binds them: the rows that attain it."""
+        exported = [(name, column) for name, column in summary.exports if name not in self.bound]
+        if self._is_bound(summary.outer) and not exported:
+            return []
+        assert summary.fold.value is not None
+        mentioned = {c for part in summary.body for c in literal_columns(part)} - set(summary.outer)
+        apart: dict[str, Scalar] = {c.name: self.fresh.column(c.kind) for c in sorted(mentioned, key=lambda c: c.name)}
+        attained = Compare("=", summary.column, substitute_scalar(summary.fold.value, apart))
+        same: list[Literal] = [
+            Test(Compare("=", replace(column, name=name), substitute_scalar(column, apart))) for name, column in exported
+        ]
+        return [*(substitute_literal(part, apart) for part in summary.body), Test(attained, summary.span), *same]
+
+
+def _is_pattern(scalar: Scalar) -> bool:
+    return isinstance(scalar, Column | MakeRecord | MakeBranch) or (
+        isinstance(scalar, Reinterpret) and _is_pattern(scalar.arg)
+    )
+
+
+def _atoms(summary: Summarise) -> list[Atom]:
+    return [part for part in summary.body if isinstance(part, Atom)]
+
+
+def _values(summary: Summarise) -> list[Term]:
+    return [] if summary.fold.value is None else [summary.fold.value]
+
+
+def _grounds(summary: Summarise, names: tuple[str, ...]) -> bool:
+    """Whether the body's one atom binds all these columns by itself, so that it need not start from the clause's."""
+    atoms = _atoms(summary)
+    return len(atoms) == 1 and set(names) <= {a.name for a in atoms[0].args if isinstance(a, Column)}
+
+
+def _is_materialised(summary: Summarise) -> bool:
+    atoms = _atoms(summary)
+    columns = [c for atom in atoms for c in columns_in(atom.args)]
+    nested = any(isinstance(part, Summarise) for part in summary.body)
+    return len(atoms) > 1 or nested or len(columns) > len(set(columns))

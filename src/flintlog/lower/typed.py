@@ -1,0 +1,224 @@
+"""Clauses of the syntax tree -> typed clauses: kinds become part of the scalars, names of variables become columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from flintlog.check.checked import CheckedProgram, Clause, NegatedAtom, SubsumptiveClause
+from flintlog.diagnostics import InternalError
+from flintlog.ir.functors import result_kind
+from flintlog.ir.relation import Fold
+from flintlog.ir.scalar import (
+    Call,
+    Column,
+    Compare,
+    Const,
+    Counter,
+    MakeBranch,
+    MakeRecord,
+    Never,
+    Reinterpret,
+    Round,
+    Scalar,
+    UserCall,
+)
+from flintlog.ir.words import Words
+from flintlog.lower.clause import (
+    Atom,
+    Fresh,
+    Generate,
+    Literal,
+    Negated,
+    Summarise,
+    Term,
+    Test,
+    TypedClause,
+    Wildcard,
+    columns_in,
+    is_fresh,
+    literal_columns,
+)
+from flintlog.syntax import ast
+from flintlog.types import Kind
+
+
+class ClauseTyper:
+    """Turns the arguments and literals of one clause into their typed form."""
+
+    def __init__(self, kinds: Mapping[int, Kind], fresh: Fresh, words: Words) -> None:
+        self.kinds, self.fresh, self.words = kinds, fresh, words
+        self.scope: set[str] = set()  # the variables of the clause, and of the aggregates around the current place
+        self.renamed: dict[str, str] = {}  # variables local to an aggregate
+        self.drawn_out: list[Literal] = []  # aggregates and ranges met in arguments
+
+    def clause(self, clause: Clause, head: Sequence[ast.Argument]) -> TypedClause:
+        self.scope = set(_variables((clause.head, *clause.body)))
+        args = tuple(self.scalar(a) for a in head)
+        drawn_out, self.drawn_out = self.drawn_out, []
+        body = (*self.literals(clause.body), *drawn_out)
+        plan = clause.plan.orders if clause.plan else ()
+        return TypedClause(clause.head.name, args, body, plan, clause.span)
+
+    def subsumption(self, clause: SubsumptiveClause) -> TypedClause:
+        """Its head has the dominated row, then the dominating one."""
+        self.scope = set(_variables((clause.dominated, clause.dominating, *clause.body)))
+        low, high = self._atom(clause.dominated), self._atom(clause.dominating)
+        head: list[Scalar] = []
+        atoms: list[Atom] = []
+        for atom in (low, high):
+            columns = [self.fresh.column(a.kind) if isinstance(a, Wildcard) else a for a in atom.args]
+            atoms.append(Atom(atom.relation, tuple(columns), atom.span))
+            head += columns
+        drawn_out, self.drawn_out = self.drawn_out, []
+        body = (*atoms, *drawn_out, *self.literals(clause.body))
+        return TypedClause(clause.dominated.name, tuple(head), body, (), clause.span)
+
+    # --- Literals ---------------------------------------------------------------------------------
+
+    def literals(self, body: Sequence[ast.Body | NegatedAtom]) -> tuple[Literal, ...]:
+        result: list[Literal] = []
+        for part in body:
+            literal = self._literal(part)
+            result += self.drawn_out
+            self.drawn_out = []
+            if literal is not None:
+                result.append(literal)
+        return tuple(result)
+
+    def _literal(self, part: ast.Body | NegatedAtom) -> Literal | None:
+        match part:
+            case ast.Atom():
+                return self._atom(part)
+            case NegatedAtom(atom=atom) | ast.Negation(body=ast.Atom() as atom):
+                return Negated(self._atom(atom))
+            case ast.Constraint():
+                condition = Compare(part.op, self.scalar(part.left), self.scalar(part.right))
+                return Test(condition, part.span)
+            case ast.BoolLit():
+                return None if part.value else Test(Never(), part.span)
+        raise InternalError("lower", f"not a literal of a checked clause: {part!r}")
+
+    def _atom(self, atom: ast.Atom) -> Atom:
+        return Atom(atom.name, tuple(self._term(a) for a in atom.args), atom.span)
+
+    def _term(self, argument: ast.Argument) -> Term:
+        if isinstance(argument, ast.Unnamed):
+            return Wildcard(self.kinds[id(argument)])
+        return self.scalar(argument)
+
+    # --- Arguments --------------------------------------------------------------------------------
+
+    def scalar(self, argument: ast.Argument) -> Scalar:
+        kind = self.kinds.get(id(argument), Kind.NUMBER)
+        match argument:
+            case ast.Variable(name=name):
+                return Column(self.renamed.get(name, name), kind)
+            case ast.Unnamed():
+                return self.fresh.column(kind)
+            case ast.NumberLit(text=text):
+                return Const(self._number(text, kind), kind)
+            case ast.StringLit(value=value):
+                return Const(value, Kind.SYMBOL)
+            case ast.Nil():
+                return Const(None, Kind.RECORD)
+            case ast.Counter():
+                return Counter()
+            case ast.Iteration():
+                return Round()
+            case ast.RecordInit(args=args):
+                return MakeRecord(tuple(self.scalar(a) for a in args))
+            case ast.BranchInit(branch=branch, args=args):
+                return MakeBranch(branch, tuple(self.scalar(a) for a in args))
+            case ast.Cast(arg=arg):
+                return Reinterpret(self.scalar(arg), kind)
+            case ast.UserFunctor(name=name, args=args):
+                return UserCall(name, tuple(self.scalar(a) for a in args), kind)
+            case ast.Functor(op="range", args=args):
+                column = self.fresh.column(kind)
+                self.drawn_out.append(Generate(column, tuple(self.scalar(a) for a in args)))
+                return column
+            case ast.Functor(op=op, args=args):
+                operands = tuple(self.scalar(a) for a in args)
+                return Call(op, operands, result_kind(op, tuple(a.kind for a in operands)))
+            case ast.Aggregate() | ast.UserAggregate():
+                return self._summarise(argument, kind)
+        raise InternalError("lower", f"not an argument of a checked clause: {argument!r}")
+
+    def _number(self, text: str, kind: Kind) -> int | float:
+        if kind is Kind.FLOAT:
+            return self.words.real(float(text) if text.lstrip("-")[:2] not in ("0x", "0b") else float(int(text, 0)))
+        digits = text.lstrip("-")
+        value = int(digits, 0) if digits[:2] in ("0x", "0b") else int(digits)
+        value = -value if text.startswith("-") else value
+        return self.words.unsigned(value) if kind is Kind.UNSIGNED else self.words.signed(value)
+
+    def _summarise(self, aggregate: ast.Aggregate | ast.UserAggregate, kind: Kind) -> Column:
+        """Draws an aggregate out. A variable is local to it if the scope around does not have it, and always if it
+        occurs in the target expression."""
+        targets = set(_variables((aggregate.target,))) if aggregate.target is not None else set()
+        inside = set(_variables((aggregate.body,))) | targets
+        init = self.scalar(aggregate.init) if isinstance(aggregate, ast.UserAggregate) else None
+        scope, renamed, drawn_out = self.scope, self.renamed, self.drawn_out
+        local = {name for name in inside if name not in scope or name in targets}
+        own = {name: f"{name}{self.fresh.name()}" for name in sorted(local)}
+        self.renamed = {**renamed, **own}
+        self.scope, self.drawn_out = scope | inside, []
+        items = aggregate.body.items if isinstance(aggregate.body, ast.Conjunction) else (aggregate.body,)
+        body = self.literals(items)
+        value = self.scalar(aggregate.target) if aggregate.target is not None else None
+        body, self.drawn_out = (*body, *self.drawn_out), []
+        mentioned = [c for literal in body for c in literal_columns(literal)]
+        if init is not None:
+            mentioned += columns_in((init,))
+        outer = tuple(dict.fromkeys(c for c in mentioned if c.name not in own.values() and not is_fresh(c.name)))
+        exports = tuple(
+            (renamed.get(name, name), Column(own[name], self._kind_of(name, aggregate)))
+            for name in sorted(targets & scope)
+        )
+        self.scope, self.renamed, self.drawn_out = scope, renamed, drawn_out
+        column = self.fresh.column(kind)
+        op = f"@{aggregate.name}" if isinstance(aggregate, ast.UserAggregate) else aggregate.op
+        fold = Fold(op, value, kind, init)
+        self.drawn_out.append(Summarise(column, fold, body, outer, exports, aggregate.span))
+        return column
+
+    def _kind_of(self, name: str, node: object) -> Kind:
+        return next(self.kinds[id(v)] for v in _variable_nodes(node) if v.name == name)
+
+
+def _variable_nodes(node: object) -> Iterator[ast.Variable]:
+    """Every variable below a node, those inside aggregates included."""
+    match node:
+        case ast.Variable():
+            yield node
+        case tuple():
+            for part in node:
+                yield from _variable_nodes(part)
+        case ast.Node():
+            for f in fields(node):
+                if f.name not in ("span", "name_span"):
+                    yield from _variable_nodes(getattr(node, f.name))
+
+
+def _variables(nodes: Sequence[object]) -> Iterator[str]:
+    """The names of the variables of these nodes' own scope: aggregates inside them have theirs."""
+    for node in nodes:
+        match node:
+            case ast.Variable():
+                yield node.name
+            case ast.UserAggregate():
+                yield from _variables((node.init,))
+            case ast.Aggregate():
+                pass
+            case tuple():
+                yield from _variables(node)
+            case ast.Node():
+                yield from _variables([getattr(node, f.name) for f in fields(node) if f.name not in ("span", "name_span")])
+
+
+def typed_clauses(program: CheckedProgram, fresh: Fresh, words: Words) -> Iterator[tuple[Clause, TypedClause]]:
+    """Every clause of the program beside its typed form. Head aggregates are replaced by their argument."""
+    for clause in program.clauses:
+        head = [a.arg if isinstance(a, ast.HeadAggregate) else a for a in clause.head.args]
+        yield clause, ClauseTyper(program.kinds, fresh, words).clause(clause, head)

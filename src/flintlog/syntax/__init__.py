@@ -1,0 +1,1 @@
+"""Text <-> syntax tree: tokens, preprocessor, parser, printer."""

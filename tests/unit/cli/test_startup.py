@@ -1,0 +1,31 @@
+"""`flintlog --help` answers at once: reading the command line loads neither the compiler nor pyarrow."""
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+FLINTLOG = Path(sys.executable).with_name("flintlog")
+
+
+def test_help_answers_within_300_ms():
+    def seconds() -> float:
+        started = time.perf_counter()
+        subprocess.run([FLINTLOG, "--help"], check=True, capture_output=True)
+        return time.perf_counter() - started
+
+    seconds()  # the first start may have to write byte code
+    assert statistics.median(seconds() for _ in range(7)) < 0.3
+
+
+def test_help_loads_nothing_heavy():
+    code = """
+import contextlib, io, sys
+from flintlog.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main(["--help"])
+print(*(name for name in ("pyarrow", "pandas", "numpy", "flintlog.compiler", "flintlog.syntax") if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
