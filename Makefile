@@ -8,7 +8,7 @@ export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
 UV := scripts/uv.sh
 BIN := .venv/bin
 READY := .venv/.ready
-PYTEST_FLAGS ?=
+PYTEST_FLAGS ?= # -n auto pays off only with more cores or a longer suite: with two cores, two workers took longer than none
 LOCK_FLAGS ?= # make lock LOCK_FLAGS=--upgrade moves every pin to its newest release
 
 help: ## list the targets
@@ -28,7 +28,7 @@ lint: $(READY) ## ruff, mypy and import-linter, no tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: $(READY) ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from flintlog.syntax import ast
 from flintlog.syntax.parser import parse
 
 STAGES = ("ast", "checked", "ir")
+
+# An expression may be nested deeply, `x + x + …` is, and every stage walks trees by recursion.
+RECURSION_LIMIT = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,7 @@ def compile_source(
     defines: Mapping[str, str] | None = None,
 ) -> Compilation:
     """Takes a text through all stages that its mistakes allow."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
     report = Report()
     tree = parse(source, report, include_dirs=include_dirs, defines=defines or {})
     # What a broken item declares is missing, and every use of it would be reported too: syntax first.

@@ -41,7 +41,7 @@ class _Instantiation:
         component = self.scope.find(around, init.component.name, binding)
         if component is None:
             # `check_components` has reported it, unless the name came in through a type parameter.
-            self._report_unbound(init, binding)
+            self._warn_of_unbound(init, binding)
             return content
         active = extend(binding, component.type.params, init.component.params)
         here = (id(component), frozenset(active.items()))
@@ -60,12 +60,13 @@ class _Instantiation:
         self._open.pop()
         return self._prefixed(init.name, content)
 
-    def _report_unbound(self, init: ast.Init, binding: Binding) -> None:
+    def _warn_of_unbound(self, init: ast.Init, binding: Binding) -> None:
+        # Soufflé says nothing at all and goes on with an instance that is empty.
         bound = binding.get(init.component.name)
         if bound is not None:
-            self.report.error(
-                "E240",
-                f"`{init.component.name}` stands for `{bound}` here, which is no component",
+            self.report.warning(
+                "W212",
+                f"`{init.component.name}` stands for `{bound}` here, which is no component: the instance is empty",
                 init.component.span,
                 note="give the component's name as type argument of the `.init` or the base component",
             )
@@ -99,7 +100,7 @@ class _Instantiation:
                     content.lattices.append(bind.lattice(item))
                 case ast.RelationDecl():
                     content.relations.append(bind.relation(item))
-                    content.directives += old_style_directives(item, self.report)
+                    content.directives += old_style_directives(item)
                 case ast.Directive():
                     self._add_directive(item, content)
                 case ast.Rule() | ast.Subsumption():

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from flintlog.check.checked import Clause, SubsumptiveClause
 from flintlog.check.normalise import normalise_rule, normalise_subsumption
 from flintlog.check.traverse import Rebuild
-from flintlog.diagnostics import Report
 from flintlog.syntax import ast
 
 # Old style: said of a relation where it is declared.
@@ -40,13 +39,13 @@ class NormalisedRules:
     """The clauses of each source rule, numbered in the order of the text. A rule of a component is normalised once,
     however often the component is instantiated."""
 
-    def __init__(self, program: ast.Program, report: Report) -> None:
+    def __init__(self, program: ast.Program) -> None:
         self._clauses: dict[int, list[Clause | SubsumptiveClause]] = {}
         for origin, rule in enumerate(_rules(program.items)):
             if isinstance(rule, ast.Rule):
-                self._clauses[id(rule)] = list(normalise_rule(rule, origin, report))
+                self._clauses[id(rule)] = list(normalise_rule(rule, origin))
             else:
-                self._clauses[id(rule)] = list(normalise_subsumption(rule, origin, report))
+                self._clauses[id(rule)] = list(normalise_subsumption(rule, origin))
 
     def of(self, rule: ast.Rule | ast.Subsumption) -> list[Clause | SubsumptiveClause]:
         return self._clauses[id(rule)]
@@ -60,16 +59,9 @@ def _rules(items: Iterable[ast.Item]) -> Iterator[ast.Rule | ast.Subsumption]:
             yield from _rules(item.items)
 
 
-def old_style_directives(relation: ast.RelationDecl, report: Report) -> list[ast.Directive]:
+def old_style_directives(relation: ast.RelationDecl) -> list[ast.Directive]:
     """The directives that a declaration's qualifiers stand for."""
-    found = [q for q in DIRECTIVE_QUALIFIERS if q in relation.qualifiers]
-    for qualifier in found:
-        report.warning(
-            "W205",
-            f"the qualifier `{qualifier}` is deprecated",
-            relation.span,
-            note=f"write `.{qualifier} {relation.name}` on a line of its own",
-        )
+    found = [qualifier for qualifier in DIRECTIVE_QUALIFIERS if qualifier in relation.qualifiers]
     return [ast.Directive(qualifier, relation.name, span=relation.span) for qualifier in found]
 
 

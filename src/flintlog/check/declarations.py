@@ -12,7 +12,6 @@ from flintlog.syntax import ast
 
 # From the weakest to the strongest: where a declaration names two that Soufflé lets pass, the stronger one counts.
 _REPRESENTATIONS = ("brie", "btree", "btree_delete", "eqrel")
-_EXCLUSIVE = ("btree", "brie", "eqrel")
 _OPPOSITES = (("inline", "no_inline"), ("magic", "no_magic"))
 
 _Named: TypeAlias = ast.TypeDecl | ast.RelationDecl | ast.FunctorDecl
@@ -71,21 +70,8 @@ def _twice(code: str, what: str, new: _Named, first: _Named, report: Report) -> 
 
 
 def _check_qualifiers(decl: ast.RelationDecl, report: Report) -> None:
-    seen: set[str] = set()
-    for qualifier in decl.qualifiers:
-        taken = [q for q in _EXCLUSIVE if q in seen] if qualifier in _REPRESENTATIONS else []
-        if taken and qualifier not in taken:
-            report.error(
-                "E220",
-                f"relation `{decl.name}` has two representations, `{taken[0]}` and `{qualifier}`",
-                decl.span,
-                note="keep one of them",
-            )
-        elif taken or (qualifier in seen and qualifier != "btree_delete"):
-            report.error("E220", f"qualifier `{qualifier}` is given twice", decl.span, note="remove one of them")
-        seen.add(qualifier)
     for one, other in _OPPOSITES:
-        if one in seen and other in seen:
+        if one in decl.qualifiers and other in decl.qualifiers:
             report.warning(
                 "W211", f"`{one}` and `{other}` contradict each other", decl.span, note=f"`{other}` wins; keep one"
             )

@@ -33,7 +33,8 @@ class Groundedness:
     """Collects what grounds what, then answers which terms are grounded.
 
     `opaque` maps an aggregate's identity to whether it counts as grounded; what is inside such an aggregate is not
-    looked at. `grounds` says which atoms bind their arguments (None: all of them).
+    looked at. `grounds` says which atoms bind their arguments (None: all of them). `variables` has the first occurrence
+    of each variable, `patterns` the records and branches, but not records that are only compared field by field.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Groundedness:
     ) -> None:
         self.grounded: set[Term] = set()
         self.variables: dict[str, ast.Variable] = {}
+        self.patterns: list[ast.RecordInit | ast.BranchInit] = []
         self._keys = keys or {}
         self._opaque = opaque or {}
         self._grounds = grounds
@@ -125,6 +127,7 @@ class Groundedness:
         # Arithmetic and casts pass values upward only; records and branches can be taken apart as well.
         self.imply(terms, id(node))
         if isinstance(node, ast.RecordInit | ast.BranchInit):
+            self.patterns.append(node)
             for part in terms:
                 self.imply((id(node),), part)
         for arg in args:

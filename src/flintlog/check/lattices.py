@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from flintlog.check.checked import Lattice, Relation
 from flintlog.check.names import check_functors
-from flintlog.diagnostics import Label, Report, did_you_mean
+from flintlog.diagnostics import Label, Report
 from flintlog.syntax import ast
-
-_OPERATORS = ("Bottom", "Top", "Lub", "Glb", "Leq")
 
 
 def declare_lattices(
@@ -39,10 +37,7 @@ def declare_lattices(
 
 def _lattice(decl: ast.LatticeDecl, functors: Mapping[str, ast.FunctorDecl], report: Report) -> Lattice:
     operators = dict(decl.operators)
-    for name, argument in decl.operators:
-        if name not in _OPERATORS:
-            note = did_you_mean(name, _OPERATORS) or f"the operators are {', '.join(_OPERATORS)}"
-            report.error("E232", f"`{name}` is no operator of a lattice", argument.span, note=note)
+    for argument in operators.values():
         check_functors(argument, functors, report)
     return Lattice(decl.name, operators.get("Bottom"), operators.get("Lub"), operators.get("Glb"))
 

@@ -7,14 +7,13 @@ from itertools import count
 from flintlog.check.checked import Clause, NegatedAtom, SubsumptiveClause
 from flintlog.check.disjunction import alternatives
 from flintlog.check.traverse import Rebuild
-from flintlog.diagnostics import Report
 from flintlog.syntax import ast
 
 
-def normalise_rule(rule: ast.Rule, origin: int, report: Report) -> list[Clause]:
+def normalise_rule(rule: ast.Rule, origin: int) -> list[Clause]:
     """The clauses of a rule: one for each head and each alternative of its body. A fact has an empty body."""
     bodies = [()] if rule.body is None else alternatives(rule.body)
-    copy = _Normalise(report)
+    copy = _Normalise()
     return [
         Clause(copy.atom(head), tuple([copy.literal(x) for x in body]), rule.plan, origin, span=rule.span)
         for head in rule.heads
@@ -22,11 +21,11 @@ def normalise_rule(rule: ast.Rule, origin: int, report: Report) -> list[Clause]:
     ]
 
 
-def normalise_subsumption(rule: ast.Subsumption, origin: int, report: Report) -> list[SubsumptiveClause]:
+def normalise_subsumption(rule: ast.Subsumption, origin: int) -> list[SubsumptiveClause]:
     """One clause for each alternative of the body. A `_` of the dominated atom becomes a variable of its own, for that
     atom is also what is taken away."""
-    copy = _Normalise(report)
-    naming = _NameUnnamed(report)
+    copy = _Normalise()
+    naming = _NameUnnamed()
     return [
         SubsumptiveClause(
             naming.atom(rule.dominated),
@@ -43,29 +42,19 @@ def normalise_subsumption(rule: ast.Subsumption, origin: int, report: Report) ->
 class _Normalise(Rebuild):
     """A copy in which the bodies of aggregates are plain conjunctions."""
 
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self._report = report
-
     def body(self, body: ast.Body) -> ast.Body:
-        bodies = alternatives(body)
-        if len(bodies) != 1:
-            self._report.error(
-                "E227",
-                "an aggregate's body cannot be a disjunction",
-                body.span,
-                note="define a relation with one rule for each alternative, and aggregate over that relation",
-            )
+        # The parser refuses aggregates over alternatives; after that, the first one is as good as any.
+        literals = alternatives(body)[0]
         items: list[ast.Body] = []
-        for literal in bodies[0] if bodies else ():
+        for literal in literals:
             copy = self.literal(literal)
             items.append(ast.Negation(copy.atom, span=copy.span) if isinstance(copy, NegatedAtom) else copy)
         return items[0] if len(items) == 1 else ast.Conjunction(tuple(items), span=body.span)
 
 
 class _NameUnnamed(_Normalise):
-    def __init__(self, report: Report) -> None:
-        super().__init__(report)
+    def __init__(self) -> None:
+        super().__init__()
         self._numbers = count()
 
     def argument(self, arg: ast.Argument) -> ast.Argument:

@@ -88,7 +88,7 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
 
 def _content(program: ast.Program, report: Report) -> Content:
     """What the program declares, with its components instantiated (if nothing is wrong with them)."""
-    rules = NormalisedRules(program, report)
+    rules = NormalisedRules(program)
     content = Content()
     for item in program.items:
         match item:
@@ -98,15 +98,11 @@ def _content(program: ast.Program, report: Report) -> Content:
                 content.lattices.append(item)
             case ast.RelationDecl():
                 content.relations.append(item)
-                content.directives += old_style_directives(item, report)
+                content.directives += old_style_directives(item)
             case ast.Directive():
                 content.directives.append(item)
             case ast.Rule() | ast.Subsumption():
                 content.clauses += rules.of(item)
-            case ast.Override():
-                report.error(
-                    "E224", "`.override` outside a component", item.span, note="move it into the derived component"
-                )
     check_repeated(content.directives, report)
     scope = ComponentScope(program)
     errors = _errors(report)

@@ -2,7 +2,8 @@
 
 A variable inside an aggregate is
 
-- *injected* when the enclosing scope grounds it and the aggregate's target does not mention it: one variable, both places;
+- *injected* when the enclosing scope grounds it and the aggregate's target does not mention it: one variable in both
+  places;
 - a *witness* when the clause uses it outside of every aggregate without grounding it, and this aggregate's body grounds
   it: one variable too, which stands for the row that attains the minimum or maximum;
 - *local* otherwise: a variable of its own, even if something outside has the same name.
@@ -115,8 +116,8 @@ class _Resolver:
         return {name for name in rest.variables if name not in grounded}
 
     def _grounded_around(self, node: AggregateNode, around: Sequence[AggregateNode]) -> set[str]:
-        """What the scopes around an aggregate ground. The aggregate's own result does not count: `x = sum y : { r(x, y) }`
-        sums over every x."""
+        """What the scopes around an aggregate ground. Its own result does not count: `x = sum y : { r(x, y) }` sums
+        over every x."""
         above = {id(a) for a in around}
         opaque = {id(other): other is not node for other, _ in self._aggregates if id(other) not in above}
         outer = Groundedness(self._keys, opaque)

@@ -83,6 +83,9 @@ class _StratumRun:
         for name, table in self.tables.items():
             if name in self.delta and (removed or table.relation.merge):
                 self.delta[name] = [row for row in self.delta[name] if row in table.rows]
+            if table.relation.delta_of in self.delta:
+                for row in self.delta[table.relation.delta_of]:
+                    table.add((*row, self.machine.round))
 
     def _derive(self, rule: Rule, semi_naive: bool) -> list[Row]:
         scans = list(self._recursive_scans(rule.body)) if semi_naive else [None]

@@ -56,12 +56,12 @@ class RowReader:
             code, message, start, end = record.problem
             self._problems.add(code, message, record.excerpt, record.line, start, end)
             return None
+        if len(record.cells) <= max(self._dialect.picks):
+            self._missing(record)
+            return None
         values: list[Value] = []
         sound = True
         for pick, column, parse in self._parsers:
-            if pick >= len(record.cells):
-                self._missing(record)
-                return None
             cell = record.cells[pick]
             try:
                 values.append(parse(cell.text))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from math import isfinite
 
 from flintlog.io.numerals import integer_bounds, is_single
@@ -30,20 +31,31 @@ def converters(schema: Schema) -> list[Converter] | None:
 
 
 def convert(lines: Sequence[str], dialect: Dialect, found: Sequence[Converter]) -> tuple[list[Row], bool] | None:
-    """The rows of these lines, and whether some line has more columns than are used."""
-    last = max(dialect.picks)
-    split = [line.split(dialect.delimiter, last + 1) for line in lines]
-    widths = set(map(len, split))
-    if min(widths) <= last:
+    """The rows of these lines, and whether the lines have more columns than are used."""
+    texts = _split(lines, dialect.delimiter)
+    if texts is None or len(texts) <= max(dialect.picks):
         return None
-    texts = list(zip(*split, strict=False))
     values = []
     for pick, converter in zip(dialect.picks, found, strict=True):
         column = converter(texts[pick])
         if column is None:
             return None
         values.append(column)
-    return list(zip(*values, strict=True)), max(widths) > last + 1
+    return list(zip(*values, strict=True)), len(texts) > max(dialect.picks) + 1
+
+
+def _split(lines: Sequence[str], delimiter: str) -> list[Sequence[str]] | None:
+    """The columns of lines that all have equally many, None of others."""
+    counts = set(map(str.count, lines, repeat(delimiter)))
+    if len(counts) != 1:
+        return None
+    width = counts.pop() + 1
+    if len(delimiter) > 1:
+        # What ends one line could form a delimiter with what begins the next.
+        return list(zip(*(line.split(delimiter) for line in lines), strict=True))
+    # One long list instead of a list a line: a million small lists keep the garbage collector busy.
+    fields = delimiter.join(lines).split(delimiter)
+    return [fields[place::width] for place in range(width)]
 
 
 def _converter(scalar: ScalarType, word_size: int) -> Converter:

@@ -6,9 +6,12 @@ from __future__ import annotations
 import math
 import re
 import struct
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flintlog.types import Kind, ScalarType
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _SIGNED = re.compile(r"[ \t-\r]*([+-]?[0-9]+)")
 _UNSIGNED = re.compile(r"[ \t-\r]*(\+?[0-9]+)")
@@ -109,9 +112,8 @@ def _nearest(digits: str, is_hex: bool, single: bool) -> float | None:
         return None
     if math.isinf(value):
         return value if "n" in digits.lower() else None
-    if abs(value) < (2.0**-126 if single else 2.0**-1022) and Fraction(value) != _exact(digits, is_hex, value):
-        return None
-    return value
+    least = 2.0**-126 if single else 2.0**-1022
+    return None if abs(value) < least and value != _exact(digits, is_hex) else value
 
 
 def _to_single(value: float, digits: str, is_hex: bool) -> float:
@@ -122,7 +124,7 @@ def _to_single(value: float, digits: str, is_hex: bool) -> float:
     other = _neighbour(nearest, value > nearest)
     if abs(value - nearest) != abs(other - value):
         return nearest
-    exact = _exact(digits, is_hex, value)
+    exact = _exact(digits, is_hex)
     low, high = sorted((nearest, other))
     return nearest if exact == value else (high if exact > value else low)
 
@@ -148,14 +150,16 @@ def _neighbour(single: float, upward: bool) -> float:
     return math.copysign(2.0**128, neighbour) if math.isinf(neighbour) else neighbour
 
 
-def _exact(digits: str, is_hex: bool, value: float) -> Fraction:
-    if not is_hex:
-        mantissa, _, exponent = digits.lower().partition("e")
-        if exponent and abs(int(exponent)) > _MOST_DIGITS:
-            # Too far off to expand: what matters is only whether the numeral is zero.
-            return Fraction(0) if Fraction(mantissa) == 0 else Fraction(1, 10**_MOST_DIGITS)
-        return Fraction(digits)
-    return Fraction(value)
+def _exact(digits: str, is_hex: bool) -> Fraction:
+    from fractions import Fraction  # with decimal behind it, dear at start-up, and rarely needed
+
+    if is_hex:
+        return Fraction(float.fromhex(digits))
+    mantissa, _, exponent = digits.lower().partition("e")
+    if len(exponent) > 8 or abs(int(exponent or 0)) > _MOST_DIGITS:
+        # Too far off to expand: what matters is only whether the numeral is zero.
+        return Fraction(0) if Fraction(mantissa) == 0 else Fraction(1, 10**_MOST_DIGITS)
+    return Fraction(digits)
 
 
 def print_float(value: float, digits: int) -> str:

@@ -24,6 +24,7 @@ class Relation:
     - `merge`: an expression over columns `old` and `new` for the columns whose values combine (min, max, a lattice's
       least upper bound); rows that agree on the other columns become one. None elsewhere; empty if no column merges.
     - `limit`: a recursive stratum stops when the relation has this many rows.
+    - `delta_of`: the relation records another one's new rows, each with the number of its round.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Relation:
     choice: tuple[tuple[int, ...], ...] = ()
     merge: tuple[Scalar | None, ...] = ()
     limit: int | None = None
+    delta_of: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     @cached_property

@@ -30,6 +30,13 @@ class _Lowering:
     def __init__(self, checked: CheckedProgram, words: Words) -> None:
         self.checked, self.words, self.fresh = checked, words, Fresh()
         self.lattices = {name: self._lattice(lattice) for name, lattice in checked.lattices.items()}
+        self.limits = {
+            d.relation: int(p.value)
+            for d in checked.directives
+            if d.kind == "limitsize"
+            for p in d.params
+            if p.key == "n"
+        }
         self.relations = {r.name: self._relation(r) for r in checked.relations.values() if not r.is_inline}
         self.clauses = self._clauses()
         self.last_id = 0
@@ -56,13 +63,6 @@ class _Lowering:
 
     def _relation(self, relation: CheckedRelation) -> ir.Relation:
         kinds = tuple(self._type(a.type).kind for a in relation.attributes)
-        limits = [
-            int(p.value)
-            for d in self.checked.directives
-            if d.kind == "limitsize" and d.relation == relation.name
-            for p in d.params
-            if p.key == "n"
-        ]
         return ir.Relation(
             relation.name,
             tuple(Field(a.name, a.type) for a in relation.attributes),
@@ -71,7 +71,8 @@ class _Lowering:
             relation.qualifiers,
             relation.choice_domains,
             self._merge(relation, kinds),
-            limits[0] if limits else None,
+            self.limits.get(relation.name),
+            relation.delta_of,
             relation.span,
         )
 

@@ -27,6 +27,7 @@ class Place:
         return ";".join(written for _, written in self.chain)
 
     def enter(self, path: Path, at: Span) -> Place:
+        """The place of a file that is included at `at`."""
         line, column = at.file.position(at.start)
         return Place(path, (*self.chain, (self.path, f"{at.file.name}:{line}:{column}")))
 
@@ -39,7 +40,7 @@ class Includes:
         self._report = report
         self._stopped = False
 
-    def open(self, name: str, at: Span, place: Place, *, system: bool = False) -> tuple[SourceFile, Place] | None:
+    def open(self, name: str, at: Span, place: Place, *, system: bool = False) -> SourceFile | None:
         """The file called `name`, wanted at `at`; None, with a diagnostic, if there is none to be had.
         `system` is for `<name>`: the include directories come first."""
         if self._stopped:
@@ -60,7 +61,7 @@ class Includes:
         except OSError as problem:
             self._report.error("E110", f"cannot read `{path}`: {problem.strerror}", at)
             return None
-        return SourceFile(str(path), text), place.enter(path, at)
+        return SourceFile(str(path), text)
 
     def _goes_round(self, path: Path, place: Place) -> bool:
         if len(place.chain) >= _DEPTH_LIMIT:

@@ -46,7 +46,7 @@ def _report_escape(token: Token, escape: re.Match[str], report: Report) -> None:
     span = token.span
     if span.text == token.text:
         span = Span(token.file, token.start + 1 + escape.start(), token.start + 1 + escape.end())
-    note = 'the escapes are \\" \\\\ \\n \\t \\r \\a \\b \\f \\v \\\'; a backslash itself is written `\\\\`'
+    note = "the escapes are \\\" \\\\ \\n \\t \\r \\a \\b \\f \\v \\'; a backslash itself is written `\\\\`"
     report.error("E104", f"unknown escape `{escape.group()}` in a string", span, note=note)
 
 
@@ -57,6 +57,7 @@ def quote(value: str) -> str:
     "say \"hi\"\n"
     """
     return '"' + _NEEDS_ESCAPE.sub(lambda found: _WRITTEN[found.group()], value) + '"'
+
 
 def number_value(text: str) -> int:
     """The value of an integer literal as the lexer reads it.

@@ -14,7 +14,7 @@ from flintlog.syntax.tokens import ERROR, STRING, Token
 
 @dataclass(frozen=True)
 class Macro:
-    """`params` is None for a macro that takes no parentheses. A variadic one has `__VA_ARGS__` as its last parameter."""
+    """`params` is None for a macro without parentheses. The last parameter of a variadic one is `__VA_ARGS__`."""
 
     name: str
     params: tuple[str, ...] | None

@@ -100,14 +100,14 @@ class _Preprocessor:
             message = "expected the name of a file in double quotes after `.include`"
             if name is None or name.kind != ERROR:
                 self._report.error("E101", message, token.span)
+            yield from () if name is None else (name,)
             return
         yield from self._include(string_value(name, self._report), name.span, token.span, place)
 
     def _include(self, name: str, at: Span, directive: Span, place: Place, *, system: bool = False) -> Iterator[Token]:
-        opened = self._includes.open(name, at, place, system=system)
-        if opened is not None:
-            file, entered = opened
-            yield from self._read(file, Place(entered.path, (*place.chain, (place.path, _position(directive)))))
+        file = self._includes.open(name, at, place, system=system)
+        if file is not None:
+            yield from self._read(file, place.enter(Path(file.name), directive))
 
     # --- Directives -------------------------------------------------------------------------------
 
@@ -163,7 +163,9 @@ class _Preprocessor:
         params = _parameters([t.text for t in rest[1:closing]]) if closing is not None else None
         if closing is None or params is None:
             note = "the parameters of a macro are names with commas between them, in parentheses"
-            self._report.error("E114", f"the parameters of the macro `{name.text}` are not right", token.span, note=note)
+            self._report.error(
+                "E114", f"the parameters of the macro `{name.text}` are not right", token.span, note=note
+            )
             return
         variadic = bool(params) and params[-1] == "__VA_ARGS__"
         self._macros.define(Macro(name.text, params, tuple(rest[closing + 1 :]), variadic, name.span))
@@ -260,8 +262,3 @@ def _parameters(texts: list[str]) -> tuple[str, ...] | None:
     names, commas = texts[::2], texts[1::2]
     fits = len(texts) % 2 == 1 and all(c == "," for c in commas) and all(n.isidentifier() for n in names)
     return tuple(names) if fits and len(set(names)) == len(names) else None
-
-
-def _position(span: Span) -> str:
-    line, column = span.file.position(span.start)
-    return f"{span.file.name}:{line}:{column}"

@@ -67,6 +67,10 @@ class Token(NamedTuple):
         text = self.file.text
         return not text[text.rfind("\n", 0, self.start) + 1 : self.start].strip()
 
+    def has_gap_after(self, before: Token) -> bool:
+        """Whether something stands between `before` and this token. Never so for two tokens of one macro."""
+        return self.file is not before.file or self.start > before.end
+
     def describe(self) -> str:
         """The token in the words of an error message."""
         if self.kind == END:

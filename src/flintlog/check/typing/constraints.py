@@ -208,13 +208,13 @@ def _restrict(types: Assignment, key: Term, kind: Kind) -> bool:
     return kept != current
 
 
-def solve(constraints: Sequence[Constraint], env: TypeEnv) -> Assignment:
-    """The largest type sets that satisfy all constraints."""
+def solve(constraints: Sequence[Constraint], env: TypeEnv, *, once: bool = False) -> Assignment:
+    """The largest type sets that satisfy all constraints. `once` is enough where each speaks of one argument only."""
     types = Assignment()
     changed = True
     while changed:
         changed = False
         for constraint in constraints:
             if constraint.update(types, env):
-                changed = True
+                changed = not once
     return types

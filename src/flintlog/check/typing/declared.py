@@ -45,10 +45,10 @@ class _Declarations:
     def _add_name(self, decl: ast.TypeDecl) -> None:
         if decl.name in PRIMITIVES:
             note = "choose another name; primitive types cannot be redefined"
-            self._error("E261", f"`{decl.name}` is a predefined type", decl, note)
+            self._error("E271", f"`{decl.name}` is a predefined type", decl, note)
         elif decl.name in self._decls:
             first = Label(self._decls[decl.name].span, "first declared here")
-            self._error("E260", f"type `{decl.name}` is declared twice", decl, "rename or remove one of them", first)
+            self._error("E204", f"type `{decl.name}` is declared twice", decl, "rename or remove one of them", first)
         else:
             self._decls[decl.name] = decl
 
@@ -59,12 +59,12 @@ class _Declarations:
         for decl in self._decls.values():
             if decl.name in cyclic:
                 note = "a subset, alias or union must come down to a primitive type, a record or an algebraic data type"
-                self._error("E263", f"type `{decl.name}` is defined in terms of itself", decl, note)
+                self._error("E273", f"type `{decl.name}` is defined in terms of itself", decl, note)
             for name, node in _references(decl):
                 if not self._is_known(name):
                     known = [*self._decls, *PRIMITIVES]
                     note = did_you_mean(name, known) or f"declare it with `.type {name} …`"
-                    self._error("E262", f"unknown type `{name}` in the definition of `{decl.name}`", node, note)
+                    self._error("E272", f"unknown type `{name}` in the definition of `{decl.name}`", node, note)
             if isinstance(decl, ast.RecordType):
                 self._check_fields(decl)
 
@@ -74,7 +74,7 @@ class _Declarations:
             if attribute.name in first:
                 label = Label(first[attribute.name].span, "first used here")
                 message = f"record `{decl.name}` has two fields named `{attribute.name}`"
-                self._error("E268", message, attribute, "give each field its own name", label)
+                self._error("E278", message, attribute, "give each field its own name", label)
             first.setdefault(attribute.name, attribute)
 
     def _check_branches(self) -> None:
@@ -84,7 +84,7 @@ class _Declarations:
                 if first is not branch:
                     note = "a branch name must be unique in the whole program: `$name(…)` stands for one branch only"
                     label = Label(first.span, "first declared here")
-                    self._error("E269", f"branch `{branch.name}` is declared twice", branch, note, label)
+                    self._error("E279", f"branch `{branch.name}` is declared twice", branch, note, label)
 
     def _cyclic(self) -> set[str]:
         """Types that reach themselves through subsets, aliases and unions."""
@@ -153,10 +153,10 @@ class _Declarations:
         label = Label(base.span, f"`{base.name}` is declared here")
         if isinstance(base, UnionType):
             note = "take a subset of a primitive type, or of a subset of one"
-            self._error("E266", f"`{decl.name}` cannot be a subset of the union `{decl.base}`", decl, note, label)
+            self._error("E276", f"`{decl.name}` cannot be a subset of the union `{decl.base}`", decl, note, label)
         elif isinstance(base, RecordType):
             note = f"write `.type {decl.name} = {decl.base}` for another name of the same type"
-            self._error("E267", f"`{decl.name}` cannot be a subset of the record `{decl.base}`", decl, note, label)
+            self._error("E277", f"`{decl.name}` cannot be a subset of the record `{decl.base}`", decl, note, label)
 
     def _check_union(self, decl: ast.UnionType) -> None:
         kinds: dict[Kind, str] = {}
@@ -166,13 +166,13 @@ class _Declarations:
                 note = "a union joins primitive types; declare an algebraic data type with one branch for each case"
                 label = Label(node.span, f"`{node.name}` is declared here")
                 message = f"the union `{decl.name}` cannot contain `{name}`, which is not primitive"
-                self._error("E265", message, decl, note, label)
+                self._error("E275", message, decl, note, label)
             else:
                 kinds.setdefault(node.kind, name)
         if len(kinds) > 1:
             members = ", ".join(f"`{name}` is a {kind.value}" for kind, name in kinds.items())
             note = f"all members must rest on one primitive type, but {members}"
-            self._error("E264", f"the union `{decl.name}` mixes primitive types", decl, note)
+            self._error("E274", f"the union `{decl.name}` mixes primitive types", decl, note)
 
     # --- Definitions ------------------------------------------------------------------------------
 

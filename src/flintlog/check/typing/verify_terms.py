@@ -1,0 +1,227 @@
+"""Errors of records, branches, casts, functors and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flintlog.check.typing.explain import Explainer, mend, show, show_node
+from flintlog.check.typing.lattice import RecordType, TypeNode, base_of
+from flintlog.check.typing.overloads import OVERLOADS
+from flintlog.check.typing.solution import Solution
+from flintlog.diagnostics import Diagnostic, Label, did_you_mean
+from flintlog.syntax import ast
+from flintlog.types import Kind
+
+
+class TermVerifier:
+    """Checks compound arguments. `errors` holds each diagnostic with its rank: 1 means it may follow from another."""
+
+    def __init__(self, solution: Solution, explainer: Explainer) -> None:
+        self.errors: list[tuple[int, Diagnostic]] = []
+        self._solution = solution
+        self._collector = solution.collector
+        self._types = solution.types
+        self._resolved = solution.resolved
+        self._context = solution.context
+        self._explainer = explainer
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        node: ast.Node,
+        note: str | None,
+        labels: Sequence[Label] = (),
+        *,
+        rank: int = 0,
+    ) -> None:
+        self.errors.append((rank, Diagnostic(code, message, node.span, note, tuple(labels))))
+
+    def check_term(self, node: ast.Argument) -> None:
+        match node:
+            case ast.Nil():
+                self._check_nil(node)
+            case ast.RecordInit():
+                self._check_record(node)
+            case ast.BranchInit():
+                self._check_branch(node)
+            case ast.Cast():
+                self._check_cast(node)
+            case ast.Functor():
+                self._check_functor(node)
+            case ast.UserFunctor():
+                self._check_user_functor(node)
+            case ast.Aggregate():
+                self._check_aggregate(node)
+            case ast.UserAggregate():
+                self._check_user_aggregate(node)
+            case ast.HeadAggregate():
+                self._check_head_aggregate(node)
+
+    # --- Records and branches ---------------------------------------------------------------------
+
+    def _check_nil(self, node: ast.Nil) -> None:
+        if not self._solution.is_of_kind(node, Kind.RECORD):
+            wanted, labels = self._explainer.wanted(node)
+            message = f"nil is a record, but {wanted} is asked for"
+            note = "nil can only stand where a record type is known, say in a column or a field of that type"
+            self.error("E308", message, node, note, labels)
+
+    def _check_record(self, node: ast.RecordInit) -> None:
+        types = self._types[id(node)]
+        if id(node) in self._collector.folded or (types is None and self._explainer.is_anonymous(node)):
+            return
+        if types is None:
+            note = "only a column, a field or a cast says which record is meant: write as([…], type)"
+            self.error("E309", "the type of this record is not known", node, note)
+        elif not types:
+            self._check_failed_record(node)
+        elif len(types) > 1:
+            self.error("E309", f"this record could be {show(types)}", node, "write as([…], type) to choose one")
+        else:
+            (only,) = types
+            root = base_of(only)
+            if not isinstance(root, RecordType):
+                self.error("E309", f"a record stands where `{only.name}` is asked for", node, None)
+            elif len(root.fields) != len(node.args):
+                self._record_arity(node, root)
+
+    def _check_failed_record(self, node: ast.RecordInit) -> None:
+        """A record with too many fields has no type left; say so instead of "no type fits"."""
+        wanted = self._explainer.wanted_type(node)
+        root = None if wanted is None else base_of(wanted)
+        if isinstance(root, RecordType) and len(root.fields) != len(node.args):
+            self._record_arity(node, root)
+            return
+        text, labels = self._explainer.wanted(node)
+        message = f"a record stands where {text} is asked for"
+        if isinstance(root, RecordType):
+            message = f"this record does not fit `{root.name}`"
+        self.error("E309", message, node, "compare the fields with the declared type", labels, rank=1)
+
+    def _record_arity(self, node: ast.RecordInit, root: RecordType) -> None:
+        message = f"`{root.name}` has {_count(len(root.fields), 'field')}, but {len(node.args)} are given"
+        label = Label(root.span, f"`{root.name}` is declared here")
+        self.error("E310", message, node, "give one value for each field", (label,))
+
+    def _check_branch(self, node: ast.BranchInit) -> None:
+        env = self._context.env
+        adt = env.branches.get(node.branch)
+        if adt is None:
+            note = did_you_mean(node.branch, env.branches) or "declare it in an algebraic data type"
+            self.error("E311", f"unknown branch `${node.branch}`", node, note)
+            return
+        label = Label(adt.span, f"`{adt.name}` is declared here")
+        if not self._solution.is_of_kind(node, Kind.ADT):
+            wanted, labels = self._explainer.wanted(node)
+            message = f"`${node.branch}` is of type `{adt.name}`, but {wanted} is asked for"
+            self.error("E312", message, node, f"use a branch of that type, or as(…, {adt.name})", (*labels, label))
+        elif len(adt.branches[node.branch]) != len(node.args):
+            expected = _count(len(adt.branches[node.branch]), "argument")
+            message = f"branch `${node.branch}` takes {expected}, but {len(node.args)} are given"
+            self.error("E313", message, node, "give one argument for each field", (label,))
+
+    def _check_cast(self, node: ast.Cast) -> None:
+        env = self._context.env
+        if not env.is_type(node.type):
+            note = did_you_mean(node.type, env.nodes) or "declare it with `.type`"
+            self.error("E314", f"cast to the unknown type `{node.type}`", node, note)
+        elif len(self._types[id(node)] or ()) != 1:
+            wanted, labels = self._explainer.wanted(node)
+            message = f"a value cast to `{node.type}` does not fit where {wanted} is asked for"
+            self.error("E315", message, node, "cast to the type that is asked for", labels)
+
+    # --- Functors ---------------------------------------------------------------------------------
+
+    def _check_functor(self, node: ast.Functor) -> None:
+        if id(node) in self._resolved.overloads:
+            return
+        overloads = OVERLOADS.get(node.op, ())
+        if not any(o.takes(len(node.args)) for o in overloads):
+            arities = " or ".join(str(n) for n in sorted({len(o.params) for o in overloads}))
+            message = f"`{node.op}` takes {arities} arguments, but {len(node.args)} are given"
+            self.error("E316", message, node, None)
+            return
+        given = ", ".join(show(self._solution.types_of(arg)) for arg in node.args)
+        has_broken_argument = any(self._solution.types_of(arg) == frozenset() for arg in node.args)
+        known = "; ".join(str(o) for o in overloads if o.takes(len(node.args)))
+        message = f"`{node.op}` cannot be used like this: its operands are {given}"
+        note = f"`{node.op}` works on: {known}; use to_number, to_unsigned, to_float or to_string to convert"
+        self.error("E317", message, node, note, rank=int(has_broken_argument))
+
+    def _check_user_functor(self, node: ast.UserFunctor) -> None:
+        signature = self._collector.signature(node.name)
+        if signature is None:
+            return
+        params, result = signature
+        decl = self._context.functors[node.name]
+        label = Label(decl.span, f"`@{node.name}` is declared here")
+        if len(params) != len(node.args):
+            message = f"`@{node.name}` takes {_count(len(params), 'argument')}, but {len(node.args)} are given"
+            self.error("E319", message, node, None, (label,))
+            return
+        types = self._types[id(node)]
+        if types is None or len(types) != 1 or not all(self._context.env.is_subtype(result, t) for t in types):
+            wanted, labels = self._explainer.wanted(node)
+            message = f"`@{node.name}` returns `{result.name}`, which does not fit where {wanted} is asked for"
+            note = "cast the result with as(…, type), or declare another result type"
+            self.error("E318", message, node, note, (label, *labels), rank=int(types == frozenset()))
+        for arg, param in zip(node.args, params, strict=True):
+            self._check_parameter(node.name, arg, param, label)
+
+    def _check_parameter(self, name: str, arg: ast.Argument, param: TypeNode, label: Label) -> None:
+        types = self._solution.types_of(arg)
+        if types is None or len(types) != 1 or not all(self._context.env.is_subtype(t, param) for t in types):
+            message = f"{show_node(arg)} does not fit a parameter of `@{name}` of type `{param.name}`"
+            what = arg.name if isinstance(arg, ast.Variable) else "…"
+            self.error("E320", message, arg, mend(types, param, what), (label,), rank=1)
+
+    # --- Aggregates -------------------------------------------------------------------------------
+
+    def _check_aggregate(self, node: ast.Aggregate) -> None:
+        kind = {"count": Kind.NUMBER, "mean": Kind.FLOAT}.get(node.op)
+        if kind is None:
+            target = node.target
+            kind = next(
+                (k for k in (Kind.FLOAT, Kind.UNSIGNED) if target and self._solution.is_of_kind(target, k)), Kind.NUMBER
+            )
+        if not self._solution.is_of_kind(node, kind):
+            self._aggregate_error(node)
+
+    def _aggregate_error(self, node: ast.Aggregate) -> None:
+        wanted, labels = self._explainer.wanted(node)
+        notes = {
+            "count": "count gives a number; convert it with to_unsigned(…) or to_float(…)",
+            "mean": "mean works on floats; convert its target with to_float(…)",
+        }
+        note = notes.get(node.op, f"{node.op} works on number, unsigned and float, and gives what its target is")
+        message = f"the types of this `{node.op}` do not fit, where {wanted} is asked for"
+        self.error("E323", message, node, note, labels, rank=1)
+
+    def _check_user_aggregate(self, node: ast.UserAggregate) -> None:
+        signature = self._collector.signature(node.name)
+        decl = self._context.functors.get(node.name)
+        if signature is None or decl is None:
+            return
+        label = Label(decl.span, f"`@{node.name}` is declared here")
+        if len(signature[0]) != 2:
+            message = f"`@{node.name}` cannot fold: it takes {_count(len(signature[0]), 'argument')}"
+            note = "a functor that folds takes two arguments: what was accumulated, and the next value"
+            self.error("E319", message, node, note, (label,))
+        elif self._types[id(node)] == frozenset():
+            wanted, labels = self._explainer.wanted(node)
+            result = signature[1].name
+            message = f"`@@{node.name}` gives `{result}`, which does not fit where {wanted} is asked for"
+            self.error("E318", message, node, "cast the result with as(…, type)", (label, *labels), rank=1)
+
+    def _check_head_aggregate(self, node: ast.HeadAggregate) -> None:
+        if self._types[id(node)] == frozenset():
+            wanted, labels = self._explainer.wanted(node)
+            notes = {"count": "a count is a number or unsigned", "mean": "an average is a float"}
+            note = notes.get(node.op, "the column must be of the same kind of number as the argument")
+            message = f"the result of this aggregate does not fit a column of type {wanted}"
+            self.error("E325", message, node, note, labels)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,138 @@
+"""The items of a program and of a component, one after the other, whatever is wrong with any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flintlog.diagnostics import Report, did_you_mean
+from flintlog.source import SourceFile, Span
+from flintlog.syntax import ast
+from flintlog.syntax.parser.annotations import skip_annotations
+from flintlog.syntax.parser.components import parse_component_head, parse_init, parse_override
+from flintlog.syntax.parser.cursor import Cursor, Mistake
+from flintlog.syntax.parser.declarations import (
+    parse_functor,
+    parse_lattice,
+    parse_old_type,
+    parse_relations,
+    parse_type,
+)
+from flintlog.syntax.parser.directives import parse_directive, parse_pragma
+from flintlog.syntax.parser.recovery import recover
+from flintlog.syntax.parser.rules import parse_clause
+from flintlog.syntax.preprocess import preprocess
+from flintlog.syntax.tokens import DIRECTIVE, DIRECTIVES, END, IDENT, Token
+
+_NOWHERE_DEFINED: Mapping[str, str] = {}
+_ONLY_AT_TOP = frozenset({".functor", ".pragma"})
+
+
+def parse(
+    source: SourceFile,
+    report: Report,
+    *,
+    include_dirs: Sequence[Path] = (),
+    defines: Mapping[str, str] = _NOWHERE_DEFINED,
+) -> ast.Program:
+    """The syntax tree of a program. Every problem goes into the report; what could be read is returned in any case."""
+    tokens = preprocess(source, report, include_dirs=include_dirs, defines=defines)
+    cursor = Cursor(tokens, report)
+    items: list[ast.Item] = []
+    while True:
+        items += _items(cursor, opening=None)
+        if cursor.kind == END:
+            return ast.Program(tuple(items), span=Span(source, 0, len(source.text)))
+        report.error("E101", "this `}` closes nothing", cursor.advance().span)
+
+
+def _items(cursor: Cursor, opening: Token | None) -> list[ast.Item]:
+    """Items up to END or the brace that closes the component opened by `opening`."""
+    items: list[ast.Item] = []
+    while cursor.kind != END and cursor.kind != "}":
+        start = cursor.token
+        cursor.item_start = cursor.index
+        try:
+            items += _item(cursor, in_component=opening is not None)
+        except Mistake as mistake:
+            if mistake.diagnostic is not None:
+                cursor.report.add(mistake.diagnostic)
+            recover(cursor, start)
+        except RecursionError:
+            message = "this is nested too deep to be read"
+            cursor.report.error("E127", message, start.span, note="give the parts names of their own")
+            recover(cursor, start)
+    return items
+
+
+def _item(cursor: Cursor, *, in_component: bool) -> list[ast.Item]:
+    skip_annotations(cursor)
+    start = cursor.token
+    if start.kind == DIRECTIVE:
+        cursor.advance()
+        return _directive(cursor, start, in_component=in_component)
+    if start.kind == "." and cursor.peek().text in DIRECTIVES and cursor.peek().kind != DIRECTIVE:
+        cursor.advance()
+        word = cursor.advance()
+        whole = Token(DIRECTIVE, f".{word.text}", start.file, start.start, max(start.end, word.end))
+        return _directive(cursor, whole, in_component=in_component)
+    if start.kind == ".":
+        _unknown_directive(cursor)
+    if start.kind in (END, "}"):
+        return []  # annotations with nothing after them
+    if start.kind != IDENT and cursor.peek().kind != "(":
+        cursor.unexpected("a declaration, a rule or a fact")
+    return [parse_clause(cursor)]
+
+
+def _unknown_directive(cursor: Cursor) -> None:
+    dot, word = cursor.token, cursor.peek()
+    if not word.text[:1].isalpha() or word.start != dot.end:
+        cursor.fail("E101", "this `.` ends nothing: no rule or fact stands before it")
+    name = f".{word.text}"
+    note = did_you_mean(name, [f".{known}" for known in sorted(DIRECTIVES)])
+    cursor.fail("E107", f"unknown directive `{name}`", dot.span.to(word.span), note=note)
+
+
+def _directive(cursor: Cursor, start: Token, *, in_component: bool) -> list[ast.Item]:
+    """The item whose first word, `start`, has been read."""
+    word = start.text
+    if in_component and word in _ONLY_AT_TOP:
+        message = f"`{word}` cannot stand in a component"
+        cursor.fail("E125", message, start.span, note="write it outside of all components")
+    if word == ".decl":
+        return parse_relations(cursor)
+    if word in (".input", ".output", ".printsize", ".limitsize"):
+        return parse_directive(cursor, start)
+    if word == ".comp":
+        return [_component(cursor, start)]
+    if word == ".override" and in_component:
+        return [parse_override(cursor)]
+    if word not in _SINGLE_ITEMS:
+        cursor.fail("E125", f"`{word}` cannot stand here", start.span, note=_PLACES.get(word))
+    return [_SINGLE_ITEMS[word](cursor, start)]
+
+
+_PLACES = {
+    ".override": "it stands in a component and names a relation of its bases",
+    ".plan": "it stands right after the `.` of a rule",
+}
+_SINGLE_ITEMS = {
+    ".type": parse_type,
+    ".number_type": parse_old_type,
+    ".symbol_type": parse_old_type,
+    ".lattice": parse_lattice,
+    ".functor": parse_functor,
+    ".pragma": parse_pragma,
+    ".init": parse_init,
+}
+
+
+def _component(cursor: Cursor, start: Token) -> ast.Item:
+    component, bases, opening = parse_component_head(cursor)
+    span = cursor.since(start)
+    items = _items(cursor, opening)
+    if not cursor.accept("}"):
+        message = f"the component `{component.name}` does not end"
+        cursor.report.error("E126", message, opening.span, note="write `}` after its last item")
+    return ast.Component(component, bases, tuple(items), span=span)
