@@ -8,7 +8,7 @@ export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
 UV := scripts/uv.sh
 BIN := .venv/bin
 READY := .venv/.ready
-PYTEST_FLAGS ?= # -n auto pays off only with more cores or a longer suite: with two cores, two workers took longer than none
+PYTEST_FLAGS ?= # -n auto on a machine with many cores; with two, the workers cost more than they gain
 LOCK_FLAGS ?= # make lock LOCK_FLAGS=--upgrade moves every pin to its newest release
 
 help: ## list the targets

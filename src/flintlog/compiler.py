@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flintlog.check.checked import CheckedProgram
 from flintlog.check.program import check
+from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.ir.program import Program
 from flintlog.lower.program import lower
@@ -17,9 +17,6 @@ from flintlog.syntax import ast
 from flintlog.syntax.parser import parse
 
 STAGES = ("ast", "checked", "ir")
-
-# An expression may be nested deeply, `x + x + …` is, and every stage walks trees by recursion.
-RECURSION_LIMIT = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +37,7 @@ class Compilation:
         return self.ir
 
 
+@deep_recursion()
 def compile_source(
     source: SourceFile,
     *,
@@ -48,7 +46,6 @@ def compile_source(
     defines: Mapping[str, str] | None = None,
 ) -> Compilation:
     """Takes a text through all stages that its mistakes allow."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
     report = Report()
     tree = parse(source, report, include_dirs=include_dirs, defines=defines or {})
     # What a broken item declares is missing, and every use of it would be reported too: syntax first.

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, TypeAlias, Union
+from typing import NamedTuple, TypeAlias
 
 
 class Kind(Enum):
@@ -43,13 +43,13 @@ class Adt(NamedTuple):
     args: tuple[Value, ...]
 
 
-Value: TypeAlias = Union[int, float, str, None, tuple["Value", ...], Adt]
+Value: TypeAlias = int | float | str | None | tuple["Value", ...] | Adt
 Row: TypeAlias = tuple[Value, ...]
 
 
 @dataclass(frozen=True)
 class Field:
-    """A named, typed place: a relation's column, a record's field, a branch's argument. `type` is a key of the TypeTable."""
+    """A named, typed place: a column, a field of a record, an argument of a branch. `type` is a name of the TypeTable."""
 
     name: str
     type: str

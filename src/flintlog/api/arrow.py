@@ -14,7 +14,7 @@ _ARROW_TYPES = {Kind.NUMBER: pa.int64(), Kind.UNSIGNED: pa.uint64(), Kind.FLOAT:
 
 
 def to_arrow(relation: Relation, rows: Collection[Row], types: TypeTable) -> pa.Table:
-    """Numbers, floats and symbols as Arrow's own types; records and algebraic data types as the text a facts file has."""
+    """Numbers, floats and symbols as Arrow's own types; records and branches as the text a facts file has."""
     arrays = []
     for i, (field, kind) in enumerate(zip(relation.columns, relation.kinds, strict=True)):
         values: list[object] = [row[i] for row in rows]

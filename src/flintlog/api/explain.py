@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from flintlog.check.checked import CheckedProgram, Clause, NegatedAtom
 from flintlog.compiler import STAGES, Compilation
+from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.text import print_program as print_ir
 from flintlog.syntax import ast
 from flintlog.syntax.printer import print_item, print_program
 
 
+@deep_recursion()
 def explain(compilation: Compilation, stage: str = "ir") -> str:
     """The text form of a stage. Raises the program's errors if they keep it from getting there."""
     if stage not in STAGES:

@@ -1,4 +1,4 @@
-"""Facts that a caller hands over in Python: rows, data frames, Arrow tables or a path, checked against the declaration."""
+"""Facts that a caller hands over in Python (rows, frames, Arrow tables, a path), checked against the declaration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def rows_of(relation: Relation, data: Any, types: TypeTable, word_size: int) -> 
     for number, row in enumerate(_iterate(data)):
         values = tuple(row) if isinstance(row, tuple | list) else (row,)
         if len(values) != len(relation.columns):
-            raise _error(relation, number, f"has {len(values)} values; the relation has {len(relation.columns)} columns")
+            raise _error(
+                relation, number, f"has {len(values)} values; the relation has {len(relation.columns)} columns"
+            )
         try:
             rows.append(tuple(_value(v, f.type, types, words) for v, f in zip(values, relation.columns, strict=True)))
         except ValueError as error:

@@ -65,7 +65,8 @@ def bind_functors(
             "E903",
             f"there is no function for the functor `@{name}`",
             signature.span,
-            did_you_mean(name, known) or "write it in Python: in `functors.py` beside the program, in a file named"
+            did_you_mean(name, known)
+            or "write it in Python: in `functors.py` beside the program, in a file named"
             " with --functors, or registered with @flintlog.functor",
         )
         for name, signature in program.functions.items()
@@ -79,18 +80,20 @@ def bind_functors(
 def _checked(function: Callable[..., Any], signature: UserFunction, words: Words) -> Callable[..., Any]:
     name, kind = signature.name, signature.result
     expected = _PYTHON_TYPES[kind]
+    conversions: dict[Kind, Callable[[Any], Any]] = {
+        Kind.NUMBER: words.signed,
+        Kind.UNSIGNED: words.unsigned,
+        Kind.FLOAT: lambda result: words.real(float(result)),
+    }
+    convert = conversions.get(kind, lambda result: result)
 
     def call(*args: Any) -> Any:
         try:
-            result = function(*args)
+            result: Any = function(*args)
         except Exception as error:
             raise EvaluationError(f"the functor `@{name}` failed: {type(error).__name__}: {error}") from error
-        if not isinstance(result, expected):
+        if not isinstance(result, expected) or isinstance(result, bool):
             raise EvaluationError(f"the functor `@{name}` returned {result!r}, which is not a {kind.value}")
-        if kind is Kind.NUMBER:
-            return words.signed(result)
-        if kind is Kind.UNSIGNED:
-            return words.unsigned(result)
-        return words.real(float(result)) if kind is Kind.FLOAT else result
+        return convert(result)
 
     return call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import did_you_mean
 from flintlog.ir.program import Program, Relation
@@ -86,5 +86,3 @@ class Result(Mapping[str, RelationResult]):
 
     def __repr__(self) -> str:
         return f"<Result: {', '.join(repr(r) for r in self._results.values())}>"
-
-

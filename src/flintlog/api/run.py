@@ -77,12 +77,11 @@ def write_results(
     wanted = [d for d in program.io if d.kind != "input"]
     for directive in sorted(wanted, key=lambda d: order[d.relation]):
         relation = program.relations[directive.relation]
-        if directive.kind == "printsize":
-            stdout.write(f"{relation.name}\t{len(rows[relation.name])}\n")
-            continue
         params = dict(directive.params)
-        if str(output_dir) == "-":
-            params["IO"] = "stdout"
+        if directive.kind == "printsize":
+            params["IO"] = "stdoutprintsize"
+        elif str(output_dir) == "-":
+            params |= {"IO": "stdout", "headers": "true"}
         write_facts(
             relation.name,
             relation.columns,

@@ -28,8 +28,8 @@ def check_grounding(
     for clause in everything:
         if isinstance(clause, Clause) and _is_fact(clause):
             continue
-        _check(clause, relations, report)
-        if inline and not inline.is_rule(clause):
+        is_bound = _check(clause, relations, report)
+        if is_bound and inline and not inline.is_rule(clause):
             inline.check(clause, report)
 
 
@@ -42,7 +42,8 @@ def _is_fact(clause: Clause) -> bool:
     )
 
 
-def _check(clause: Clause | SubsumptiveClause, relations: Mapping[str, Relation], report: Report) -> None:
+def _check(clause: Clause | SubsumptiveClause, relations: Mapping[str, Relation], report: Report) -> bool:
+    """Whether every variable is bound; reports those that are not."""
     head, body = head_and_body(clause)
     scopes = resolve_scopes(clause)
     ground = Groundedness(scopes.keys)
@@ -69,6 +70,7 @@ def _check(clause: Clause | SubsumptiveClause, relations: Mapping[str, Relation]
                 pattern.span,
                 note="replace `_` by a bound variable, or match the pattern with a column or a bound variable",
             )
+    return not loose
 
 
 def _occurrences(root: ast.Node, name: str, scopes: Scopes) -> list[ast.Variable]:

@@ -25,7 +25,9 @@ def check_names(
             sound &= _check_atom(node, relations, report)
         elif isinstance(node, ast.Constraint):
             sound &= _check_underscores(node, report)
-        elif isinstance(node, ast.UserFunctor | ast.UserAggregate):
+        if isinstance(node, ast.Aggregate | ast.UserAggregate):
+            sound &= _check_target(node, report)
+        if isinstance(node, ast.UserFunctor | ast.UserAggregate):
             sound &= _check_functor(node, functors, report)
     for node in walk(heads[0], stop=AGGREGATES):
         if isinstance(node, ast.Unnamed):
@@ -108,6 +110,15 @@ def _check_underscores(constraint: ast.Constraint, report: Report) -> bool:
                     note="a constraint compares values: name a variable, or leave the constraint out",
                 )
     return sound
+
+
+def _check_target(aggregate: ast.Aggregate | ast.UserAggregate, report: Report) -> bool:
+    nodes = () if aggregate.target is None else walk(aggregate.target, stop=AGGREGATES)
+    unnamed = [node for node in nodes if isinstance(node, ast.Unnamed)]
+    for node in unnamed:
+        note = "an aggregate works on a value: name the variable in the body and use that name"
+        report.error("E238", "`_` in the target of an aggregate", node.span, note=note)
+    return not unnamed
 
 
 def _check_fact(head: ast.Atom, report: Report) -> bool:

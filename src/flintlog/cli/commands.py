@@ -14,7 +14,9 @@ from flintlog.diagnostics import Diagnostic, FlintlogError
 
 def run(args: Namespace) -> int:
     if args.jobs != "auto" and not args.jobs.isdigit():
-        raise FlintlogError([Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")])
+        raise FlintlogError(
+            [Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")]
+        )
     facts_dir = Path(args.fact_dir)
     if not facts_dir.is_dir():
         raise FlintlogError([Diagnostic("E906", f"there is no facts directory `{facts_dir}`")])
@@ -64,8 +66,9 @@ def _load(args: Namespace) -> Program:
 
 
 def _macro(definition: str) -> tuple[str, str]:
-    name, _, value = definition.partition("=")
-    return name, value
+    """As a C compiler's -D: a name alone means 1."""
+    name, given, value = definition.partition("=")
+    return name, value if given else "1"
 
 
 def _show_warnings(program: Program, silent: bool) -> None:

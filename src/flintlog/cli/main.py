@@ -23,7 +23,12 @@ class _Parser(argparse.ArgumentParser):
 def _program_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", metavar="PROGRAM.dl", help="the program")
     command.add_argument(
-        "-I", "--include-dir", metavar="DIR", action="append", default=[], help="where included files are looked for too"
+        "-I",
+        "--include-dir",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="where included files are looked for too",
     )
     command.add_argument(
         "-M", "--macro", metavar="NAME[=VALUE]", action="append", default=[], help="define a macro of the preprocessor"

@@ -120,6 +120,10 @@ class Machine:
         elif call.op == "ord":
             kind = call.args[0].kind
             return lambda row: self.word(args[0](row), kind)
+        elif call.op in ("land", "lor"):
+            # The right side is computed only where it matters: `x land (1 / x)` is 0 for 0.
+            decisive = call.op == "lor"
+            return lambda row: int(decisive if (args[0](row) != 0) is decisive else args[1](row) != 0)
         else:
             function = functors.implement(call.op, tuple(a.kind for a in call.args), self.words, self.notify)
         match args:

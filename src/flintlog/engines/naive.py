@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, InternalError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
+from flintlog.engines.symbol_order import number_symbols
 from flintlog.engines.table import Table, group, key_at
 from flintlog.ir.functors import EvaluationError, fold_values
 from flintlog.ir.program import Program, Rule, Stratum, Subsumption
@@ -41,12 +43,14 @@ class NaiveEngine:
     def __init__(self, *, semi_naive: bool = True) -> None:
         self.semi_naive = semi_naive
 
+    @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
         tables = {name: Table(relation, machine) for name, relation in program.relations.items()}
+        number_symbols(program, evaluation.facts, machine)
         for name, rows in evaluation.facts.items():
             for row in rows:
-                tables[name].add(row)
+                tables[name].load(row)
         for stratum in program.strata:
             _StratumRun(program, stratum, tables, machine).run(self.semi_naive)
         return {name: table.rows.keys() for name, table in tables.items()}
@@ -66,22 +70,26 @@ class _StratumRun:
         self.sorted = any(program.relations[name].choice for name in stratum.relations)
 
     def run(self, semi_naive: bool) -> None:
-        self.machine.round = 0
-        self._round(self.stratum.rules, semi_naive=False)
+        once = [rule for rule in self.stratum.rules if not any(self._recursive_scans(rule.body))]
         recursive = [rule for rule in self.stratum.rules if any(self._recursive_scans(rule.body))]
-        while self.stratum.recursive and any(self.delta.values()) and not self._limit_reached():
-            self.machine.round += 1
+        self.machine.round = 0
+        self._round(once, semi_naive=False)
+        self.delta = {name: list(self.tables[name].rows) for name in self.stratum.relations}
+        while recursive and any(self.delta.values()) and not self._limit_reached():
             self._round(recursive, semi_naive)
+            self.machine.round += 1
 
     def _round(self, rules: Iterable[Rule], semi_naive: bool) -> None:
+        first = not self.delta
         derived = [(rule.relation, self._derive(rule, semi_naive)) for rule in rules]
         self.delta = {name: [] for name in self.stratum.relations}
         for name, rows in derived:
             for row in rows:
                 self.delta[name] += self.tables[name].add(row)
-        removed = [self._subsume(subsumption) for subsumption in self.stratum.subsumptions]
+        for name in {subsumption.relation for subsumption in self.stratum.subsumptions}:
+            self._subsume(name, first)
         for name, table in self.tables.items():
-            if name in self.delta and (removed or table.relation.merge):
+            if table.relation.merge and name in self.delta:
                 self.delta[name] = [row for row in self.delta[name] if row in table.rows]
             if table.relation.delta_of in self.delta:
                 for row in self.delta[table.relation.delta_of]:
@@ -108,13 +116,33 @@ class _StratumRun:
             for child in children(node):
                 yield from self._recursive_scans(child)
 
-    def _subsume(self, subsumption: Subsumption) -> None:
-        table = self.tables[subsumption.relation]
-        arity = len(table.relation.columns)
-        for row in list(self.rows(subsumption.body)):
-            dominated, dominating = row[:arity], row[arity:]
-            if dominated != dominating and dominated in table.rows and dominating in table.rows:
-                table.remove(dominated)
+    def _subsume(self, name: str, first: bool) -> None:
+        """Removes dominated rows. Rows of a later round cannot push out their equals of an earlier one; rows of one
+        round that dominate each other all go."""
+        table, new = self.tables[name], dict.fromkeys(self.delta[name])
+        pairs: list[tuple[Row, Row]] = []
+        for subsumption in self.stratum.subsumptions:
+            if subsumption.relation == name:
+                pairs += self._dominations(subsumption, first)
+        if first:
+            new = {}
+            dominated = {low for low, high in pairs}
+        else:
+            rejected = {low for low, high in pairs if low in new}
+            dominated = rejected | {low for low, high in pairs if high in new and high not in rejected}
+        for row in dominated:
+            table.remove(row)
+        self.delta[name] = [row for row in new if row not in dominated]
+
+    def _dominations(self, subsumption: Subsumption, first: bool) -> Iterator[tuple[Row, Row]]:
+        """The pairs of a dominated row and one that dominates it; after the first round, those with a new row."""
+        arity = len(self.tables[subsumption.relation].relation.columns)
+        scans = [scan for scan in self._recursive_scans(subsumption.body) if scan.relation == subsumption.relation]
+        for self.delta_scan in [None] if first else scans[:2]:
+            for row in self.rows(subsumption.body):
+                if row[:arity] != row[arity:]:
+                    yield row[:arity], row[arity:]
+        self.delta_scan = None
 
     def _limit_reached(self) -> bool:
         limits = [(self.tables[name], self.program.relations[name].limit) for name in self.stratum.relations]
@@ -151,7 +179,9 @@ class _StratumRun:
     def _scan(self, node: Scan) -> Iterable[Row]:
         rows = self.delta[node.relation] if node is self.delta_scan else list(self.tables[node.relation].rows)
         if self.sorted:
-            rows = sorted(rows, key=lambda r: [self.machine.word(v, c.kind) for v, c in zip(r, node.schema, strict=True)])
+            rows = sorted(
+                rows, key=lambda r: [self.machine.word(v, c.kind) for v, c in zip(r, node.schema, strict=True)]
+            )
         return rows
 
     def _flat_map(self, node: FlatMap | JoinFlatMap, rows: Iterable[Row], schema: Schema) -> Iterable[Row]:

@@ -24,6 +24,15 @@ class Table:
         at = {OLD: 0, NEW: 1}
         self._merge: list[Any] = [m and machine.scalar(m, at) for m in relation.merge]
 
+    def load(self, row: Row) -> None:
+        """Inserts a row of an input: a choice is made among the rows of rules only, but inputs count as chosen."""
+        if not self.relation.choice:
+            self.add(row)
+        elif row not in self.rows:
+            self._insert(row)
+            for key, chosen in zip(self._choice_keys(row), self._chosen, strict=True):
+                chosen.add(key)
+
     def add(self, row: Row) -> list[Row]:
         """Inserts a row; returns the rows that are new in the relation for it."""
         if self.relation.representation == "eqrel":
@@ -51,11 +60,14 @@ class Table:
         for positions, index in self._indexes.items():
             index.setdefault(key_at(positions)(row), []).append(row)
 
+    def _choice_keys(self, row: Row) -> list[Row]:
+        return [tuple(row[p] for p in positions) for positions in self.relation.choice]
+
     def _choose(self, row: Row) -> bool:
-        keys = [tuple(row[p] for p in positions) for positions in self.relation.choice]
-        if any(key in chosen for key, chosen in zip(keys, self._chosen, strict=True)):
+        keys = list(zip(self._choice_keys(row), self._chosen, strict=True))
+        if any(key in chosen for key, chosen in keys):
             return False
-        for key, chosen in zip(keys, self._chosen, strict=True):
+        for key, chosen in keys:
             chosen.add(key)
         return True
 

@@ -64,8 +64,10 @@ class _Job:
 
     def missing(self, path: Path, error: OSError) -> FlintlogError:
         """Why a file cannot be opened, and what the user can do about it."""
-        names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        guess = did_you_mean(path.name, names)
+        try:
+            guess = did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
+        except OSError:
+            guess = None
         way = "give the directory of the facts with -F, or the file with filename=…"
         message = f"cannot open `{path}`, the facts of `{self.relation}`: {error.strerror}"
         return FlintlogError([Diagnostic("E701", message, self.span, f"{guess} Or {way}" if guess else way)])

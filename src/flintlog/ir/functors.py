@@ -52,19 +52,22 @@ def result_kind(op: str, kinds: tuple[Kind, ...]) -> Kind:
 
 def implement(op: str, kinds: tuple[Kind, ...], words: Words, notify: Notify) -> Function:
     """The function for an operation. `ord` is not among them: it depends on an engine's symbol table."""
-    kind = kinds[0]
-    if op in ("min", "max"):
-        return min if op == "min" else max
-    if op in _CONVERSIONS:
-        return _conversion(_CONVERSIONS[op], kind, words)
     if op == "cat":
         return lambda *texts: "".join(texts)
+    if op in ("min", "max"):
+        extreme = min if op == "min" else max
+        return lambda *values: extreme(values)
+    kind = kinds[0]
+    if op in _CONVERSIONS:
+        return _conversion(_CONVERSIONS[op], kind, words)
     if op == "strlen":
         return _byte_length
     if op == "substr":
         return lambda text, start, length: _substring(text, start, length, notify)
     if kind is Kind.FLOAT:
         return _float_operation(op, words)
+    if kind is Kind.SYMBOL:
+        return {"+": lambda a, b: a + b}[op]
     return _integer_operation(op, kind, words)
 
 
@@ -129,7 +132,8 @@ def _integer_operation(op: str, kind: Kind, words: Words) -> Function:
         "*": lambda a, b: wrap(a * b),
         "/": lambda a, b: wrap(_quotient(a, b)),
         "%": lambda a, b: wrap(_remainder(a, b)),
-        "^": lambda a, b: wrap(_power(a, b, words)),
+        # Soufflé computes the power of integers in floating point.
+        "^": lambda a, b: words.truncated(_float_power(a, b), kind),
         "neg": lambda a: wrap(-a),
         "band": lambda a, b: wrap(a & b),
         "bor": lambda a, b: wrap(a | b),
@@ -159,15 +163,6 @@ def _remainder(a: int, b: int) -> int:
     if b == 0:
         raise EvaluationError("remainder of a division by zero")
     return a - b * _quotient(a, b)
-
-
-def _power(a: int, b: int, words: Words) -> int:
-    if b >= 0:
-        return pow(a, b, 1 << (words.size + 1)) if abs(a) > 1 and b > words.size else a**b
-    # As the truncated floating-point power: 1/a^|b| is 0 unless a is 1 or -1.
-    if a == 0:
-        return -(1 << (words.size - 1))
-    return (1 if b % 2 == 0 else a) if abs(a) == 1 else 0
 
 
 def _float_operation(op: str, words: Words) -> Function:
@@ -236,34 +231,43 @@ def _matches(pattern: str, text: str, wanted: bool, notify: Notify) -> bool:
 
 # --- Conversions ----------------------------------------------------------------------------------
 
-_CONVERSIONS: dict[str, Kind] = {op: kind for op, kind in _RESULT_KINDS.items() if op not in ("ord", "strlen", "cat", "substr")}
+_CONVERSIONS: dict[str, Kind] = {
+    op: kind for op, kind in _RESULT_KINDS.items() if op not in ("ord", "strlen", "cat", "substr")
+}
 
-_INTEGER = re.compile(r"\s*[+-]?\d+")
-_REAL = re.compile(r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
+_INTEGER = re.compile(r"\s*[+-]?\d+", re.ASCII)
+_HEXADECIMAL = re.compile(r"\s*[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_REAL = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.ASCII | re.IGNORECASE)
 
 
 def _conversion(target: Kind, kind: Kind, words: Words) -> Function:
     if target is kind:
         return lambda value: value
     if target is Kind.SYMBOL:
-        return (lambda value: f"{value:f}") if kind is Kind.FLOAT else str
+        return _float_text if kind is Kind.FLOAT else str
     if kind is Kind.SYMBOL:
         return lambda text: _number_of(text, target, words)
     if target is Kind.FLOAT:
         return lambda value: words.real(float(value))
-    wrap = words.signed if target is Kind.NUMBER else words.unsigned
     if kind is Kind.FLOAT:
-        return lambda value: wrap(int(value)) if math.isfinite(value) else -(1 << (words.size - 1))
-    return wrap
+        return lambda value: words.truncated(value, target)
+    return words.signed if target is Kind.NUMBER else words.unsigned
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return "-nan" if math.copysign(1, value) < 0 else "nan"
+    return f"{value:f}"
 
 
 def _number_of(text: str, target: Kind, words: Words) -> int | float:
     """The number a text starts with, as C's own conversions read it."""
-    pattern = _REAL if target is Kind.FLOAT else _INTEGER
-    found = pattern.match(text)
-    if found and target is Kind.FLOAT:
-        return words.real(float(found[0]))
-    if found and words.fits(value := int(found[0]), target):
+    if target is Kind.FLOAT:
+        if found := _HEXADECIMAL.match(text):
+            return words.real(float.fromhex(found[0].strip()))
+        if found := _REAL.match(text):
+            return words.real(float(found[0]))
+    elif (found := _INTEGER.match(text)) and words.fits(value := int(found[0]), target):
         return value
     raise EvaluationError(f'"{text}" is not a {target.value}')
 

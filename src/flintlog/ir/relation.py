@@ -135,8 +135,8 @@ class Fold:
 
     @property
     def has_default(self) -> bool:
-        """Whether a group without rows has a value: 0 for count and sum. All other folds have no row then."""
-        return self.op in ("count", "sum")
+        """Whether a group without rows has a value: 0 for count and sum, `init` for a user's function."""
+        return self.op in ("count", "sum") or self.op.startswith("@")
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,7 @@ class Shared:
     schema: Schema
 
 
-Node: TypeAlias = (
-    Unit | Values | Scan | FlatMap | JoinFlatMap | SemiJoin | AntiJoin | Aggregate | ConcatAll | Shared
-)
+Node: TypeAlias = Unit | Values | Scan | FlatMap | JoinFlatMap | SemiJoin | AntiJoin | Aggregate | ConcatAll | Shared
 
 
 def children(node: Node) -> tuple[Node, ...]:

@@ -149,6 +149,17 @@ def walk(node: Node) -> Iterator[Node]:
         pending.extend(reversed(children(node)))
 
 
+def node_terms(node: Node) -> Iterator[Scalar | Condition]:
+    """The expressions and conditions that a node itself evaluates, not those of its inputs."""
+    match node:
+        case FlatMap() | JoinFlatMap():
+            for step in node.steps:
+                yield from terms_of(step)
+            yield from (value for _, value in node.output)
+        case Aggregate():
+            yield from (term for term in (node.fold.value, node.fold.init) if term is not None)
+
+
 def with_children(node: Node, inputs: tuple[Node, ...]) -> Node:
     """The node over other inputs, in the order of `children`."""
     if _same(inputs, children(node)):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
 
 from flintlog.types import Kind
+
+# Processors set the sign of the NaN they compute.
+NOT_A_NUMBER = math.copysign(math.nan, -1)
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,27 @@ class Words:
         return value & self._mask
 
     def real(self, value: float) -> float:
-        """Rounds to single precision if words have 32 bits; too large becomes infinite."""
+        """Rounds to single precision if words have 32 bits; too large becomes infinite. What is not a number becomes one
+        and the same object, so that rows with it are equal, as their words are."""
+        if value != value:
+            return NOT_A_NUMBER
         if self.size == 64:
             return value
         try:
             return float(struct.unpack("f", struct.pack("f", value))[0])
         except OverflowError:
             return float("inf") if value > 0 else float("-inf")
+
+    def truncated(self, value: float, kind: Kind) -> int:
+        """The integer part, and what a processor of the usual make gives where it does not fit."""
+        low = -self._sign
+        if kind is Kind.NUMBER:
+            return int(value) if low - 1 < value < -low else low
+        if abs(value) < 1 << 63:
+            return int(value) & self._mask
+        if self.size == 32 or value >= 1 << 64:
+            return 0
+        return int(value) if value > 0 else 1 << 63
 
     def fits(self, value: int, kind: Kind) -> bool:
         if kind is Kind.UNSIGNED:

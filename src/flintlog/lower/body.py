@@ -7,7 +7,6 @@ Conditions run as soon as their columns are bound, before anything is computed f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.ir.relation import Aggregate, AntiJoin, Each, FlatMap, JoinFlatMap, Let, Node, Scan, Step, Unit, Where
@@ -75,18 +74,20 @@ class BodyBuilder:
         tests = (p for p in pending if isinstance(p, Test | Negated) and self._is_bound(literal_columns(p)))
         binders = (p for p in pending if self._binds(p))
         atoms = (p for p in pending if isinstance(p, Atom))
-        witnessed = (p for p in pending if isinstance(p, Summarise) and p.fold.op in ("min", "max"))
+        witnessed = (p for p in pending if isinstance(p, Summarise) and p.fold.value is not None)
         return next(tests, None) or next(binders, None) or next(atoms, None) or next(witnessed, None)
 
     def _binds(self, literal: Literal) -> bool:
         match literal:
+            case Test(Compare("=", left, right)) if _same_shape(left, right):
+                return True
             case Test(Compare("=", left, right)):
                 ready, other = (left, right) if self._is_bound(columns_in((left,))) else (right, left)
                 return self._is_bound(columns_in((ready,))) and _is_pattern(other)
             case Generate(_, bounds):
                 return self._is_bound(columns_in(bounds))
             case Summarise():
-                return self._is_bound(literal.outer) and all(name in self.bound for name, _ in literal.exports)
+                return self._is_bound(literal.outer)
         return False
 
     def _is_bound(self, columns: Iterable[Column]) -> bool:
@@ -99,17 +100,19 @@ class BodyBuilder:
                 return self._join(literal)
             case Negated(atom):
                 self._reject(atom)
+            case Test(Compare("=", left, right)) if _same_shape(left, right):
+                assert isinstance(left, MakeRecord | MakeBranch) and isinstance(right, MakeRecord | MakeBranch)
+                fields = zip(left.args, right.args, strict=True)
+                return [Test(Compare("=", a, b), literal.span) for a, b in fields]
             case Test(Compare("=", left, right)) if not self._is_bound(literal_columns(literal)):
                 known, pattern = (left, right) if self._is_bound(columns_in((left,))) else (right, left)
                 return self._match(pattern, known)
             case Test(condition):
                 self.steps.append(Where(condition))
             case Generate(column, bounds):
-                target = self.fresh.column(column.kind) if column.name in self.bound else column
+                target = self._free(column)
                 self.steps.append(Each(target, bounds))
-                self.bound[target.name] = target
-                if target is not column:
-                    self.steps.append(Where(Compare("=", target, column)))
+                self._take(target, column)
             case Summarise():
                 return self._summarise(literal)
         return []
@@ -202,29 +205,45 @@ class BodyBuilder:
         inner = BodyBuilder(self.fresh, None if not shared or _grounds(summary, by) else keys)
         inner.build(summary.body, TypedClause("", (), (), span=summary.span))
         node = inner.flush()
-        if summary.fold.op != "count" and _is_materialised(summary):
+        if _is_materialised(summary):
             # Soufflé puts such a body into a relation over its named variables: `_` only asks for existence there.
             named = [c for c in node.schema if not is_fresh(c.name) or c in columns_in(_values(summary))]
             node = FlatMap(node, (), tuple((c.name, c) for c in named))
-        groups = Aggregate(node, by, summary.column.name, summary.fold, keys if summary.fold.has_default else None)
+        column = self._free(summary.column)
+        groups = Aggregate(node, by, column.name, summary.fold, keys if summary.fold.has_default else None)
         output = {c.name: c for c in (*outside.schema, *groups.schema)}
         self.node = JoinFlatMap(outside, groups, by, (), tuple(output.items()))
-        self.bound[summary.column.name] = summary.column
+        self._take(column, summary.column)
         return self._witnesses(summary)
 
+    def _free(self, column: Column) -> Column:
+        """The column itself, or a fresh one if a value for it is known already, to be compared with."""
+        return self.fresh.column(column.kind) if column.name in self.bound else column
+
+    def _take(self, column: Column, wanted: Column) -> None:
+        self.bound[column.name] = column
+        if column is not wanted:
+            self.steps.append(Where(Compare("=", column, wanted)))
+
     def _witnesses(self, summary: Summarise) -> list[Literal]:
-        """For variables of a min or max that the clause uses though nothing else binds them: the rows that attain it."""
-        exported = [(name, column) for name, column in summary.exports if name not in self.bound]
-        if self._is_bound(summary.outer) and not exported:
+        """For variables of a min or max that the clause uses and nothing else binds: the rows that attain the value."""
+        if self._is_bound(summary.outer):
             return []
         assert summary.fold.value is not None
         mentioned = {c for part in summary.body for c in literal_columns(part)} - set(summary.outer)
         apart: dict[str, Scalar] = {c.name: self.fresh.column(c.kind) for c in sorted(mentioned, key=lambda c: c.name)}
         attained = Compare("=", summary.column, substitute_scalar(summary.fold.value, apart))
-        same: list[Literal] = [
-            Test(Compare("=", replace(column, name=name), substitute_scalar(column, apart))) for name, column in exported
-        ]
-        return [*(substitute_literal(part, apart) for part in summary.body), Test(attained, summary.span), *same]
+        return [*(substitute_literal(part, apart) for part in summary.body), Test(attained, summary.span)]
+
+
+def _same_shape(left: Scalar, right: Scalar) -> bool:
+    """Whether an equality of two constructors is one of their parts."""
+    match left, right:
+        case MakeRecord(a), MakeRecord(b):
+            return len(a) == len(b)
+        case MakeBranch(name, a), MakeBranch(other, b):
+            return name == other and len(a) == len(b)
+    return False
 
 
 def _is_pattern(scalar: Scalar) -> bool:
@@ -250,5 +269,5 @@ def _grounds(summary: Summarise, names: tuple[str, ...]) -> bool:
 def _is_materialised(summary: Summarise) -> bool:
     atoms = _atoms(summary)
     columns = [c for atom in atoms for c in columns_in(atom.args)]
-    nested = any(isinstance(part, Summarise) for part in summary.body)
+    nested = any(isinstance(part, Summarise | Generate) for part in summary.body)
     return len(atoms) > 1 or nested or len(columns) > len(set(columns))

@@ -67,14 +67,13 @@ class Generate:
 @dataclass(frozen=True)
 class Summarise:
     """`column` is the fold over the bindings of `body`. Variables local to the aggregate have names of their own;
-    `outer` are those it shares with the clause around it. `exports` are target variables that the clause also uses:
-    their name there, and the local column."""
+    `outer` are those it shares with the clause around it: those it is grouped by, and witnesses, which the clause
+    leaves to the aggregate to bind."""
 
     column: Column
     fold: Fold
     body: tuple[Literal, ...]
     outer: tuple[Column, ...]
-    exports: tuple[tuple[str, Column], ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -141,22 +140,20 @@ Substitution: TypeAlias = dict[str, Scalar]
 
 
 def substitute(term: Term, to: Substitution) -> Term:
-    """The term with columns replaced by scalars."""
-    match term:
-        case Column():
-            return to.get(term.name, term)
-        case Call() | UserCall() | MakeRecord() | MakeBranch():
-            return replace(term, args=tuple(substitute(a, to) for a in term.args))
-        case Part() | Reinterpret():
-            return replace(term, arg=substitute(term.arg, to))
-        case _:
-            return term
+    return term if isinstance(term, Wildcard) else substitute_scalar(term, to)
 
 
 def substitute_scalar(scalar: Scalar, to: Substitution) -> Scalar:
-    result = substitute(scalar, to)
-    assert not isinstance(result, Wildcard)
-    return result
+    """The scalar with columns replaced by other scalars."""
+    match scalar:
+        case Column():
+            return to.get(scalar.name, scalar)
+        case Call() | UserCall() | MakeRecord() | MakeBranch():
+            return replace(scalar, args=tuple(substitute_scalar(a, to) for a in scalar.args))
+        case Part() | Reinterpret():
+            return replace(scalar, arg=substitute_scalar(scalar.arg, to))
+        case _:
+            return scalar
 
 
 def substitute_literal(literal: Literal, to: Substitution) -> Literal:

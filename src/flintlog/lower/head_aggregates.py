@@ -1,5 +1,5 @@
 """COUNT, SUM and AVG in heads, as FlowLog writes them: the head's other columns are the groups, and every distinct
-binding of a body counts once, over all rules of the relation. (MIN and MAX alone are a merge of the relation's rows.)"""
+binding of a body counts once, over all rules of the relation. (MIN and MAX alone merge the relation's rows.)"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _bindings(
 
 
 def _converted(value: Scalar, kind: Kind) -> Scalar:
-    if value.kind is kind or isinstance(value, Column) and value.kind is Kind.SYMBOL:
+    if value.kind is kind or (isinstance(value, Column) and value.kind is Kind.SYMBOL):
         return value
     conversion = {Kind.FLOAT: "to_float", Kind.NUMBER: "to_number", Kind.UNSIGNED: "to_unsigned"}[kind]
     return Call(conversion, (value,), result_kind(conversion, (value.kind,)))

@@ -1,5 +1,5 @@
-"""Lattice columns: rows with the same key combine by least upper bound; a variable that meets several lattice columns in
-a body takes their greatest lower bound, and the rule holds only where that is not bottom."""
+"""Lattice columns: rows with the same key combine by least upper bound; a variable that meets several lattice columns
+in a body takes their greatest lower bound, and the rule holds only where that is not bottom."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def meet_lattice_columns(
         if not isinstance(literal, Atom):
             to: Substitution = {column.name: plain[column] for column in places}
             if any(c in places for c in literal_columns(literal)):
-                met |= {c: [*met[c], plain[c]] for c in literal_columns(literal) if c in places and plain[c] not in met[c]}
+                met |= {
+                    c: [*met[c], plain[c]] for c in literal_columns(literal) if c in places and plain[c] not in met[c]
+                }
             body.append(substitute_literal(literal, to))
             continue
         args: list[Term] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from flintlog.check.checked import CheckedProgram, Lattice, Stratum
 from flintlog.check.checked import Relation as CheckedRelation
@@ -77,7 +78,7 @@ class _Lowering:
         )
 
     def _merge(self, relation: CheckedRelation, kinds: tuple[Kind, ...]) -> tuple[Scalar | None, ...]:
-        """How the columns' values combine. COUNT, SUM and AVG are computed by the rules, so nothing is left to merge."""
+        """How the columns' values combine. COUNT, SUM and AVG are computed by the rules: nothing is left to merge."""
         aggregates = relation.head_aggregates or (None,) * len(kinds)
         if set(aggregates) - {None, "min", "max"}:
             return ()
@@ -144,14 +145,15 @@ class _Lowering:
         if set(aggregates) - {None, "min", "max"}:
             yield self._rule(name, clauses[0], lower_head_aggregates(relation, aggregates, clauses, self.fresh))
             return
-        facts = [(clause, row) for clause in clauses if (row := _constant_row(clause)) is not None]
-        if facts:
-            schema = tuple(Column(c, kind) for c, kind in zip(columns, relation.kinds, strict=True))
-            yield self._rule(name, facts[0][0], Values(schema, tuple(dict.fromkeys(row for _, row in facts))))
-        constant = {id(clause) for clause, _ in facts}
-        for clause in clauses:
-            if id(clause) not in constant:
-                yield self._rule(name, clause, lower_clause(clause, columns, self.fresh))
+        schema = tuple(Column(c, kind) for c, kind in zip(columns, relation.kinds, strict=True))
+        # Adjacent facts become one rule. A choice-domain sees the order of facts and rules, so it stays as written.
+        for is_fact, run in groupby(clauses, key=lambda clause: _constant_row(clause) is not None):
+            if is_fact:
+                facts = [(clause, row) for clause in run if (row := _constant_row(clause)) is not None]
+                yield self._rule(name, facts[0][0], Values(schema, tuple(dict.fromkeys(row for _, row in facts))))
+            else:
+                for clause in run:
+                    yield self._rule(name, clause, lower_clause(clause, columns, self.fresh))
 
     def _rule(self, name: str, clause: TypedClause, body: Node) -> ir.Rule:
         return ir.Rule(self._next_id(), name, body, clause.plan, clause.span)
@@ -163,7 +165,9 @@ class _Lowering:
             if clause.dominated.name == name:
                 typed = ClauseTyper(self.checked.kinds, self.fresh, self.words).subsumption(clause)
                 for expanded in self.inliner.expand(typed):
-                    yield ir.Subsumption(self._next_id(), name, lower_clause(expanded, columns, self.fresh), clause.span)
+                    yield ir.Subsumption(
+                        self._next_id(), name, lower_clause(expanded, columns, self.fresh), clause.span
+                    )
 
     def _next_id(self) -> int:
         self.last_id += 1

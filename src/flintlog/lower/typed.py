@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from flintlog.check.checked import CheckedProgram, Clause, NegatedAtom, SubsumptiveClause
+from flintlog.check.scopes import Scopes, resolve_scopes
+from flintlog.check.traverse import conjuncts
 from flintlog.diagnostics import InternalError
 from flintlog.ir.functors import result_kind
 from flintlog.ir.relation import Fold
@@ -36,7 +37,6 @@ from flintlog.lower.clause import (
     TypedClause,
     Wildcard,
     columns_in,
-    is_fresh,
     literal_columns,
 )
 from flintlog.syntax import ast
@@ -48,12 +48,11 @@ class ClauseTyper:
 
     def __init__(self, kinds: Mapping[int, Kind], fresh: Fresh, words: Words) -> None:
         self.kinds, self.fresh, self.words = kinds, fresh, words
-        self.scope: set[str] = set()  # the variables of the clause, and of the aggregates around the current place
-        self.renamed: dict[str, str] = {}  # variables local to an aggregate
+        self.scopes = Scopes({}, ())  # which variables aggregates share with the clause around them
         self.drawn_out: list[Literal] = []  # aggregates and ranges met in arguments
 
     def clause(self, clause: Clause, head: Sequence[ast.Argument]) -> TypedClause:
-        self.scope = set(_variables((clause.head, *clause.body)))
+        self.scopes = resolve_scopes(clause)
         args = tuple(self.scalar(a) for a in head)
         drawn_out, self.drawn_out = self.drawn_out, []
         body = (*self.literals(clause.body), *drawn_out)
@@ -62,7 +61,7 @@ class ClauseTyper:
 
     def subsumption(self, clause: SubsumptiveClause) -> TypedClause:
         """Its head has the dominated row, then the dominating one."""
-        self.scope = set(_variables((clause.dominated, clause.dominating, *clause.body)))
+        self.scopes = resolve_scopes(clause)
         low, high = self._atom(clause.dominated), self._atom(clause.dominating)
         head: list[Scalar] = []
         atoms: list[Atom] = []
@@ -112,8 +111,8 @@ class ClauseTyper:
     def scalar(self, argument: ast.Argument) -> Scalar:
         kind = self.kinds.get(id(argument), Kind.NUMBER)
         match argument:
-            case ast.Variable(name=name):
-                return Column(self.renamed.get(name, name), kind)
+            case ast.Variable():
+                return Column(self.scopes.name(argument), kind)
             case ast.Unnamed():
                 return self.fresh.column(kind)
             case ast.NumberLit(text=text):
@@ -154,67 +153,23 @@ class ClauseTyper:
         return self.words.unsigned(value) if kind is Kind.UNSIGNED else self.words.signed(value)
 
     def _summarise(self, aggregate: ast.Aggregate | ast.UserAggregate, kind: Kind) -> Column:
-        """Draws an aggregate out. A variable is local to it if the scope around does not have it, and always if it
-        occurs in the target expression."""
-        targets = set(_variables((aggregate.target,))) if aggregate.target is not None else set()
-        inside = set(_variables((aggregate.body,))) | targets
+        """Draws an aggregate out into a literal of its own."""
         init = self.scalar(aggregate.init) if isinstance(aggregate, ast.UserAggregate) else None
-        scope, renamed, drawn_out = self.scope, self.renamed, self.drawn_out
-        local = {name for name in inside if name not in scope or name in targets}
-        own = {name: f"{name}{self.fresh.name()}" for name in sorted(local)}
-        self.renamed = {**renamed, **own}
-        self.scope, self.drawn_out = scope | inside, []
-        items = aggregate.body.items if isinstance(aggregate.body, ast.Conjunction) else (aggregate.body,)
-        body = self.literals(items)
+        drawn_out, self.drawn_out = self.drawn_out, []
+        body = self.literals(conjuncts(aggregate.body))
         value = self.scalar(aggregate.target) if aggregate.target is not None else None
-        body, self.drawn_out = (*body, *self.drawn_out), []
-        mentioned = [c for literal in body for c in literal_columns(literal)]
-        if init is not None:
-            mentioned += columns_in((init,))
-        outer = tuple(dict.fromkeys(c for c in mentioned if c.name not in own.values() and not is_fresh(c.name)))
-        exports = tuple(
-            (renamed.get(name, name), Column(own[name], self._kind_of(name, aggregate)))
-            for name in sorted(targets & scope)
-        )
-        self.scope, self.renamed, self.drawn_out = scope, renamed, drawn_out
-        column = self.fresh.column(kind)
+        body, self.drawn_out = (*body, *self.drawn_out), drawn_out
         op = f"@{aggregate.name}" if isinstance(aggregate, ast.UserAggregate) else aggregate.op
-        fold = Fold(op, value, kind, init)
-        self.drawn_out.append(Summarise(column, fold, body, outer, exports, aggregate.span))
+        column = self.fresh.column(kind)
+        shared = self._shared(aggregate)
+        mentioned = [c for literal in body for c in literal_columns(literal) if c.name in shared]
+        outer = dict.fromkeys([*mentioned, *columns_in(() if init is None else (init,))])
+        self.drawn_out.append(Summarise(column, Fold(op, value, kind, init), body, tuple(outer), aggregate.span))
         return column
 
-    def _kind_of(self, name: str, node: object) -> Kind:
-        return next(self.kinds[id(v)] for v in _variable_nodes(node) if v.name == name)
-
-
-def _variable_nodes(node: object) -> Iterator[ast.Variable]:
-    """Every variable below a node, those inside aggregates included."""
-    match node:
-        case ast.Variable():
-            yield node
-        case tuple():
-            for part in node:
-                yield from _variable_nodes(part)
-        case ast.Node():
-            for f in fields(node):
-                if f.name not in ("span", "name_span"):
-                    yield from _variable_nodes(getattr(node, f.name))
-
-
-def _variables(nodes: Sequence[object]) -> Iterator[str]:
-    """The names of the variables of these nodes' own scope: aggregates inside them have theirs."""
-    for node in nodes:
-        match node:
-            case ast.Variable():
-                yield node.name
-            case ast.UserAggregate():
-                yield from _variables((node.init,))
-            case ast.Aggregate():
-                pass
-            case tuple():
-                yield from _variables(node)
-            case ast.Node():
-                yield from _variables([getattr(node, f.name) for f in fields(node) if f.name not in ("span", "name_span")])
+    def _shared(self, aggregate: ast.Aggregate | ast.UserAggregate) -> frozenset[str]:
+        scope = next(scope for scope in self.scopes.aggregates if scope.node is aggregate)
+        return scope.injected | scope.witnesses
 
 
 def typed_clauses(program: CheckedProgram, fresh: Fresh, words: Words) -> Iterator[tuple[Clause, TypedClause]]:

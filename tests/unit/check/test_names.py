@@ -50,6 +50,8 @@ REJECTED = {
     "underscore in a head": (A + ".decl b(x: number) b(_) :- a(_).", "E210"),
     "underscore inside a head's record": (".type P = [x: number] " + A + ".decl b(x: P) b([_]) :- a(_).", "E210"),
     "underscore in a constraint": (A + ".decl b(x: number) b(x) :- a(x), x > _.", "E211"),
+    "underscore as the target of an aggregate": (A + ".decl b(x: number) b(x) :- x = sum _ : { a(_) }.", "E238"),
+    "underscore in the target of an aggregate": (A + ".decl b(x: number) b(x) :- x = sum 1 + _ : { a(_) }.", "E238"),
     "underscore in a functor of a constraint": (A + ".decl b(x: number) b(x) :- a(x), x = 1 + _.", "E211"),
     "variable in a fact": (".decl r(x: number) r(x).", "E212"),
     "counter in a fact": (".decl r(x: number) r(autoinc()).", "E212"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
+from tests.unit.ir.strategies import nodes, programs
 
 from flintlog.ir.program import Program
 from flintlog.ir.relation import Node
 from flintlog.ir.text import parse_node, parse_program, print_node, print_program
 from flintlog.ir.verify import verify
-from tests.unit.ir.strategies import nodes, programs
 
-patient = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 
 @patient
@@ -21,15 +21,9 @@ def test_nodes_survive_print_and_parse(node: Node) -> None:
 
 @patient
 @given(programs())
-def test_programs_survive_print_and_parse(program: Program) -> None:
+def test_programs_are_well_formed_and_survive_print_and_parse(program: Program) -> None:
+    verify(program)
     text = print_program(program)
     again = parse_program(text)
     assert again == program
     assert print_program(again) == text
-
-
-@patient
-@given(programs())
-def test_random_programs_are_well_formed(program: Program) -> None:
-    verify(program)
-    assert "\t" not in print_program(program)

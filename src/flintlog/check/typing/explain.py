@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from flintlog.check.groundedness import Term
 from flintlog.check.traverse import parts, walk
-from flintlog.check.typing.lattice import RecordType, TypeNode, TypeSet, base_of
+from flintlog.check.typing.lattice import RecordType, TypeNode, TypeSet, UnionType, base_of
 from flintlog.check.typing.overloads import OVERLOADS
 from flintlog.check.typing.solution import Solution
 from flintlog.diagnostics import Label
@@ -116,7 +115,7 @@ class Explainer:
             return " or ".join(f"`{kind}`" for kind in kinds) + f" (an operand of `{parent.op}`)", ()
         if isinstance(parent, ast.Constraint):
             other = parent.right if position == 0 else parent.left
-            use = next(self.uses_of(self._collector.key(other), other), None)
+            use = next(self.uses_of(other), None)
             return (use.shown if use else f"the type of {show_node(other)}"), self._labels(use)
         if isinstance(parent, ast.Cast):
             return f"`{parent.type}`", ()
@@ -140,23 +139,38 @@ class Explainer:
                 return decl.params[position], f"@{parent.name}"
         return None, ""
 
-    def clash(self, name: str) -> tuple[Use, Use] | None:
+    def shown_type(self, node: ast.Argument) -> str:
+        """The type of an argument in words: what was inferred or, if nothing fits, what one place says."""
+        types = self._types[self._collector.key(node)]
+        use = None if types else next(self.uses_of(node), None)
+        return show(types) if use is None else use.shown
+
+    def operand_kinds(self, node: ast.Argument) -> set[Kind]:
+        """The kinds an argument has as an operand, by what was inferred or what one place says. A union has none:
+        built-ins do not compute with unions."""
+        types = self._types[self._collector.key(node)]
+        use = None if types else next(self.uses_of(node), None)
+        found = types or (use.types if use is not None else frozenset())
+        return {t.kind for t in found if not isinstance(t, UnionType)}
+
+    def clash(self, variable: ast.Variable) -> tuple[Use, Use] | None:
         """Two uses of a variable that no type can satisfy both."""
         env = self._context.env
-        uses = list(self.uses_of(name))
+        uses = list(self.uses_of(variable))
         for position, second in enumerate(uses):
             for first in uses[:position]:
                 if not env.meet(first.types, second.types):
                     return first, second
         return None
 
-    def uses_of(self, key: Term, node: ast.Argument | None = None) -> Iterator[Use]:
-        """What says something about the type of a variable (or of one other node)."""
-        if node is not None and not isinstance(node, ast.Variable):
+    def uses_of(self, node: ast.Argument) -> Iterator[Use]:
+        """What says something about the type of a variable, or of one other node."""
+        if not isinstance(node, ast.Variable):
             own = self._own_type(node)
             if own is not None:
                 yield own
             return
+        key = self._collector.key(node)
         for parent in walk(self._root):
             for position, part in enumerate(parts(parent)):
                 if isinstance(part, ast.Variable) and self._collector.key(part) == key:
@@ -178,6 +192,9 @@ class Explainer:
                 return self._own_type(other)
         if isinstance(parent, ast.RecordInit):
             return self._field(parent, position, part)
+        if isinstance(parent, ast.Aggregate) and part is parent.target:
+            own = self._own_type(parent)
+            return None if own is None else replace(own, span=part.span)
         return None
 
     def _field(self, parent: ast.RecordInit, position: int, part: ast.Variable) -> Use | None:
@@ -229,12 +246,12 @@ class Explainer:
         return None if named is None else Use(named.alone, f"`{named.name}`", node.span)
 
     def follows(self, node: ast.Argument) -> int:
-        """1 when what is wrong with a node is said better about a variable it is compared to or a record it is in."""
+        """1 when what is wrong with a node is better said about what it is compared to or stands in."""
         found = parent_of(self._root, node)
         if found is not None and isinstance(found[0], ast.Constraint):
             other = found[0].right if found[1] == 0 else found[0].left
             return int(isinstance(other, ast.Variable))
-        return int(found is not None and isinstance(found[0], ast.RecordInit))
+        return int(found is not None and isinstance(found[0], ast.RecordInit | ast.Functor))
 
     def wanted_type(self, node: ast.Argument) -> TypeNode | None:
         """The declared type of the place a node stands in, where there is one."""
@@ -247,7 +264,7 @@ class Explainer:
         parent, position = found
         if isinstance(parent, ast.Constraint):
             other = parent.right if position == 0 else parent.left
-            use = next(self.uses_of(self._collector.key(other), other), None)
+            use = next(self.uses_of(other), None)
             return next(iter(use.types)) if use is not None else None
         return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flintlog.check.checked import Clause, SubsumptiveClause
+from flintlog.check.groundedness import Term
 from flintlog.check.typing.collect import AtomUse, Context
 from flintlog.check.typing.explain import Explainer, column_label, mend, show, show_node
 from flintlog.check.typing.lattice import ConstantType, RecordType, TypeNode
@@ -56,7 +57,7 @@ def verify_operator(operator: ast.Argument, solution: Solution, report: Report) 
 class _Verifier(TermVerifier):
     def __init__(self, root: ast.Node, solution: Solution) -> None:
         super().__init__(solution, Explainer(root, solution))
-        self._reported: set[str] = set()
+        self._reported: set[Term] = set()
 
     def flush(self, report: Report) -> None:
         primary = [diagnostic for rank, diagnostic in self.errors if rank == 0]
@@ -124,9 +125,8 @@ class _Verifier(TermVerifier):
         key = self._collector.key(node)
         if self._types[key] != frozenset() or key in self._reported:
             return
-        assert isinstance(key, str)
         self._reported.add(key)
-        pair = self._explainer.clash(key)
+        pair = self._explainer.clash(node)
         if pair is None:
             note = f"the places that use `{node.name}` ask for different types; compare their declarations"
             self.error("E301", f"no type fits `{node.name}`", node, note, rank=1)

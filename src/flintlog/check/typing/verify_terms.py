@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flintlog.check.typing.explain import Explainer, mend, show, show_node
-from flintlog.check.typing.lattice import RecordType, TypeNode, base_of
+from flintlog.check.typing.lattice import AdtType, RecordType, TypeNode, base_of
 from flintlog.check.typing.overloads import OVERLOADS
 from flintlog.check.typing.solution import Solution
 from flintlog.diagnostics import Diagnostic, Label, did_you_mean
@@ -80,11 +80,11 @@ class TermVerifier:
             self.error("E309", f"this record could be {show(types)}", node, "write as([…], type) to choose one")
         else:
             (only,) = types
-            root = base_of(only)
-            if not isinstance(root, RecordType):
-                self.error("E309", f"a record stands where `{only.name}` is asked for", node, None)
-            elif len(root.fields) != len(node.args):
-                self._record_arity(node, root)
+            if not isinstance(only, RecordType):
+                note = "build the record with its own type and cast it: as(as([…], record), type)"
+                self.error("E309", f"a record stands where `{only.name}` is asked for", node, note)
+            elif len(only.fields) != len(node.args):
+                self._record_arity(node, only)
 
     def _check_failed_record(self, node: ast.RecordInit) -> None:
         """A record with too many fields has no type left; say so instead of "no type fits"."""
@@ -112,7 +112,7 @@ class TermVerifier:
             self.error("E311", f"unknown branch `${node.branch}`", node, note)
             return
         label = Label(adt.span, f"`{adt.name}` is declared here")
-        if not self._solution.is_of_kind(node, Kind.ADT):
+        if not all(isinstance(t, AdtType) for t in self._types[id(node)] or (None,)):
             wanted, labels = self._explainer.wanted(node)
             message = f"`${node.branch}` is of type `{adt.name}`, but {wanted} is asked for"
             self.error("E312", message, node, f"use a branch of that type, or as(…, {adt.name})", (*labels, label))
@@ -142,12 +142,14 @@ class TermVerifier:
             message = f"`{node.op}` takes {arities} arguments, but {len(node.args)} are given"
             self.error("E316", message, node, None)
             return
-        given = ", ".join(show(self._solution.types_of(arg)) for arg in node.args)
-        has_broken_argument = any(self._solution.types_of(arg) == frozenset() for arg in node.args)
+        given = ", ".join(self._explainer.shown_type(arg) for arg in node.args)
+        kinds = [self._explainer.operand_kinds(arg) for arg in node.args]
+        # Operands that would do by themselves mean that something else in the clause is wrong.
+        would_do = any(o.takes(len(kinds)) and all(o.param(i) in k for i, k in enumerate(kinds)) for o in overloads)
         known = "; ".join(str(o) for o in overloads if o.takes(len(node.args)))
         message = f"`{node.op}` cannot be used like this: its operands are {given}"
         note = f"`{node.op}` works on: {known}; use to_number, to_unsigned, to_float or to_string to convert"
-        self.error("E317", message, node, note, rank=int(has_broken_argument))
+        self.error("E317", message, node, note, rank=int(would_do))
 
     def _check_user_functor(self, node: ast.UserFunctor) -> None:
         signature = self._collector.signature(node.name)

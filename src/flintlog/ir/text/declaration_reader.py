@@ -41,6 +41,7 @@ def read_relation(cursor: Cursor, types: TypeTable) -> Relation:
     scope = {column.name: kind for column, kind in columns}
     merge: dict[str, Scalar] = {}
     limit: int | None = None
+    delta_of: str | None = None
     representation = ""
     choice: tuple[tuple[int, ...], ...] = ()
     qualifiers: frozenset[str] = frozenset()
@@ -49,6 +50,8 @@ def read_relation(cursor: Cursor, types: TypeTable) -> Relation:
             merge = dict(cursor.series(lambda: _read_merge(cursor, scope)))
         elif cursor.accept("limit"):
             limit = cursor.integer()
+        elif cursor.accept("delta"):
+            delta_of = cursor.name()
         elif cursor.accept("choice"):
             choice = cursor.series(lambda: cursor.enclosed("(", lambda: _read_position(cursor, scope), ")"))
         elif cursor.accept("qualifiers"):
@@ -58,7 +61,7 @@ def read_relation(cursor: Cursor, types: TypeTable) -> Relation:
     fields = tuple(column for column, _ in columns)
     kinds = tuple(kind for _, kind in columns)
     merges = tuple(merge.get(column.name) for column in fields) if merge else ()
-    return Relation(name, fields, kinds, representation, qualifiers, choice, merges, limit, cursor.line)
+    return Relation(name, fields, kinds, representation, qualifiers, choice, merges, limit, delta_of, cursor.line)
 
 
 def _read_typed(cursor: Cursor, types: TypeTable) -> tuple[Field, Kind]:

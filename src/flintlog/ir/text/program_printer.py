@@ -12,7 +12,7 @@ from flintlog.ir.text.type_printer import kind_of_type, print_fields, type_lines
 from flintlog.types import Field, Kind, TypeTable
 
 # Words after a relation's columns; any other word is the relation's representation.
-RELATION_CLAUSES = frozenset({"merge", "limit", "choice", "qualifiers"})
+RELATION_CLAUSES = frozenset({"merge", "limit", "delta", "choice", "qualifiers"})
 
 
 def print_program(program: Program) -> str:
@@ -59,6 +59,8 @@ def _relation_clauses(relation: Relation) -> Iterator[str]:
         yield f"merge {', '.join(merged)}"
     if relation.limit is not None:
         yield f"limit {relation.limit}"
+    if relation.delta_of is not None:
+        yield f"delta {spell_name(relation.delta_of)}"
     if relation.representation:
         yield spell_name(relation.representation, RELATION_CLAUSES)
     if relation.choice:

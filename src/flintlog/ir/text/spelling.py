@@ -14,7 +14,8 @@ SPECIAL_FORMS = frozenset({"part", "as", "autoinc", "round"})
 # Constants, and the word that may stand before a stratum's first relation: quoted when they are names.
 _RESERVED = frozenset({"nil", "inf", "nan", "recursive"})
 
-PLAIN_NAME = r"[A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*|\$[0-9][A-Za-z0-9_?]*"
+_PART = "[A-Za-z_?][A-Za-z0-9_?$]*"
+PLAIN_NAME = rf"{_PART}(?:\.{_PART})*|\$[0-9][A-Za-z0-9_?]*"
 _PLAIN_NAME = re.compile(PLAIN_NAME)
 
 _ESCAPES = {"\n": "n", "\t": "t", "\r": "r"}
@@ -25,8 +26,8 @@ _ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|(.))")
 def spell_name(name: str, avoid: frozenset[str] = frozenset()) -> str:
     """A name, in backticks if it would not read as one, or is among the words to avoid in its place.
 
-    >>> spell_name("comp.rel"), spell_name("$3"), spell_name("+magic"), spell_name("nil")
-    ('comp.rel', '$3', '`+magic`', '`nil`')
+    >>> spell_name("comp.rel"), spell_name("x$3"), spell_name("+magic"), spell_name("nil")
+    ('comp.rel', 'x$3', '`+magic`', '`nil`')
     """
     if _PLAIN_NAME.fullmatch(name) and name not in _RESERVED and name not in avoid:
         return name

@@ -12,10 +12,10 @@ STANDARD_TYPES: TypeTable = {**PRIMITIVES, **FLOWLOG_TYPES}
 
 
 def type_lines(types: TypeTable) -> Iterator[str]:
-    """A line for each type that is not a standard one, and first, unless these are just the primitive types, a line
-    that names the standard ones."""
+    """A line for each type that is not a standard one, and first, if the table leaves out standard ones, a line that
+    names those it has."""
     standard = [name for name, definition in types.items() if STANDARD_TYPES.get(name) == definition]
-    if set(standard) != set(PRIMITIVES):
+    if not STANDARD_TYPES.keys() <= types.keys():
         yield f"types {', '.join(standard)}".rstrip()
     for name, definition in types.items():
         if name not in standard:

@@ -9,13 +9,13 @@ from flintlog.ir.text.cursor import Cursor, fail
 from flintlog.ir.text.lines import Line
 from flintlog.ir.text.tokens import Token
 from flintlog.ir.text.type_printer import STANDARD_TYPES
-from flintlog.types import PRIMITIVES, AdtType, Branch, Field, RecordType, ScalarType, Type, TypeTable
+from flintlog.types import AdtType, Branch, Field, RecordType, ScalarType, Type, TypeTable
 
 
 def read_types(lines: Iterable[Line]) -> TypeTable:
-    """The table that lines `type …` and `types …` describe; the primitive types if no line `types …` names the standard
-    ones. An alias may stand before the type it means."""
-    standard: TypeTable = PRIMITIVES
+    """The table that lines `type …` and `types …` describe. It has all standard types if no line `types …` names
+    those it has. An alias may stand before the type it means."""
+    standard = STANDARD_TYPES
     defined: dict[str, Type | Token] = {}
     for line in lines:
         cursor = Cursor(line)

@@ -43,6 +43,8 @@ def _relation_problems(name: str, relation: Relation, program: Program) -> Itera
         yield f"it has {width} columns, but {len(relation.kinds)} kinds"
     if len({column.name for column in relation.columns}) != width:
         yield "two columns have the same name"
+    if relation.delta_of is not None:
+        yield from _delta_problems(relation, program.relations.get(relation.delta_of))
     for domain in relation.choice:
         if not all(0 <= position < width for position in domain):
             yield f"choice domain {domain} has positions out of range"
@@ -55,6 +57,13 @@ def _relation_problems(name: str, relation: Relation, program: Program) -> Itera
             yield from scalar_problems(merge, {OLD: kind, NEW: kind}, program.functions)
             if merge.kind is not kind:
                 yield f"a {kind.value} column merges to {merge.kind.value}"
+
+
+def _delta_problems(relation: Relation, recorded: Relation | None) -> Iterator[str]:
+    if recorded is None:
+        yield f"it records `{relation.delta_of}`, which is unknown"
+    elif relation.kinds[:-1] != recorded.kinds:
+        yield f"its columns are not those of `{recorded.name}` and the number of a round"
 
 
 def _shared_problems(program: Program) -> Iterator[str]:

@@ -43,9 +43,9 @@ _UNARY_BINDING, _POWER_BINDING = 10, 11
 _BINDING = _LEFT_ASSOCIATIVE | {"^": _POWER_BINDING}
 _UNARY = {"-": "neg", "bnot": "bnot", "lnot": "lnot"}
 BINARY_OPERATORS = frozenset(_BINDING)
-CALLABLE_NAMES = LEGACY_CONVERSIONS | ITERATION_WORDS
 
 _HEAD_AGGREGATES = {"COUNT": "count", "SUM": "sum", "MIN": "min", "MAX": "max", "AVG": "mean"}
+CALLABLE_NAMES = LEGACY_CONVERSIONS | ITERATION_WORDS | frozenset(_HEAD_AGGREGATES)
 
 
 def parse_argument(cursor: Cursor, least: int = 0) -> ast.Argument:

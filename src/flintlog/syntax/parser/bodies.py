@@ -84,7 +84,7 @@ def _operator_follows(cursor: Cursor, index: int) -> bool:
     depth = 0
     while True:
         kind = cursor.tokens[index].kind
-        if kind == END or kind == ".":
+        if kind == END or (kind == "." and cursor.tokens[index + 1].has_gap_after(cursor.tokens[index])):
             return False
         depth += 1 if kind == "(" else -1 if kind == ")" else 0
         index += 1

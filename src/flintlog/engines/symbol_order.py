@@ -1,0 +1,50 @@
+"""Which number a symbol has, where a program can tell: with `ord`, `as`, or a choice among rows.
+
+Symbols of the program's text come first, in the order of evaluation; then those of the facts, row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from flintlog.engines.closures import Machine
+from flintlog.ir.program import Program
+from flintlog.ir.relation import Values
+from flintlog.ir.scalar import Call, Const, Reinterpret, Scalar
+from flintlog.ir.visit import node_terms, walk, walk_scalar
+from flintlog.types import Kind, Row
+
+
+def number_symbols(program: Program, facts: Mapping[str, Iterable[Row]], machine: Machine) -> None:
+    """Numbers all symbols that are known before the run, if anything depends on it."""
+    if not _is_visible(program):
+        return
+    for symbol in _constants(program):
+        machine.word(symbol, Kind.SYMBOL)
+    for rows in facts.values():
+        for row in rows:
+            for value in row:
+                if isinstance(value, str):
+                    machine.word(value, Kind.SYMBOL)
+
+
+def _is_visible(program: Program) -> bool:
+    if any(relation.choice for relation in program.relations.values()):
+        return True
+    return any(isinstance(s, Reinterpret) or (isinstance(s, Call) and s.op == "ord") for s in _scalars(program))
+
+
+def _scalars(program: Program) -> Iterator[Scalar]:
+    for stratum in program.strata:
+        for rule in stratum.rules:
+            for node in walk(rule.body):
+                if isinstance(node, Values):
+                    yield from (Const(v, c.kind) for row in node.rows for v, c in zip(row, node.schema, strict=True))
+                for term in node_terms(node):
+                    yield from walk_scalar(term)
+
+
+def _constants(program: Program) -> Iterator[str]:
+    for scalar in _scalars(program):
+        if isinstance(scalar, Const) and isinstance(scalar.value, str):
+            yield scalar.value

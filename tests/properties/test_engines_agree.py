@@ -1,0 +1,36 @@
+"""Random programs have the answer that the definition gives them, in every mode of every engine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from tests.properties import brute_force
+from tests.properties.programs import programs
+
+from flintlog.api.program import Program
+from flintlog.engines.engine import Evaluation
+from flintlog.engines.naive import NaiveEngine
+from flintlog.ir.verify import verify
+
+
+def compare(program: brute_force.Program) -> None:
+    note(program.text())
+    expected = brute_force.evaluate(program)
+    lowered = Program(program.text()).compilation.program
+    verify(lowered)
+    for semi_naive in (True, False):
+        rows = NaiveEngine(semi_naive=semi_naive).run(lowered, Evaluation())
+        assert {name: set(rows[name]) for name in expected} == expected
+
+
+@given(programs())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_engines_agree_with_the_definition(program: brute_force.Program) -> None:
+    compare(program)
+
+
+@pytest.mark.slow
+@given(programs())
+@settings(max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_engines_agree_with_the_definition_at_length(program: brute_force.Program) -> None:
+    compare(program)
