@@ -49,7 +49,7 @@ Row: TypeAlias = tuple[Value, ...]
 
 @dataclass(frozen=True)
 class Field:
-    """A named, typed place: a column, a field of a record, an argument of a branch. `type` is a name of the TypeTable."""
+    """A named, typed place: a column, a field of a record, an argument of a branch. `type` is a key of a TypeTable."""
 
     name: str
     type: str

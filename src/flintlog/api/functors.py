@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, UserFunction
+from flintlog.ir.relation import Aggregate
+from flintlog.ir.scalar import UserCall
+from flintlog.ir.visit import node_terms, walk, walk_scalar
 from flintlog.ir.words import Words
 from flintlog.types import Kind
 
@@ -60,6 +63,7 @@ def bind_functors(
 ) -> dict[str, Callable[..., Any]]:
     """The function for each `.functor` of the program, its results checked against the declaration."""
     known = {**_registered, **given}
+    called = _called(program)
     missing = [
         Diagnostic(
             "E903",
@@ -70,11 +74,22 @@ def bind_functors(
             " with --functors, or registered with @flintlog.functor",
         )
         for name, signature in program.functions.items()
-        if name not in known
+        if name in called and name not in known
     ]
     if missing:
         raise FlintlogError(missing)
-    return {name: _checked(known[name], signature, words) for name, signature in program.functions.items()}
+    return {name: _checked(known[name], program.functions[name], words) for name in called}
+
+
+def _called(program: Program) -> set[str]:
+    """The functors that some rule or lattice calls; a declaration alone needs no function."""
+    bodies = [rule.body for stratum in program.strata for rule in stratum.rules]
+    bodies += [subsumption.body for stratum in program.strata for subsumption in stratum.subsumptions]
+    nodes = [node for body in bodies for node in walk(body)]
+    merges = [merge for relation in program.relations.values() for merge in relation.merge if merge is not None]
+    terms = [*merges, *(term for node in nodes for term in node_terms(node))]
+    calls = {scalar.name for term in terms for scalar in walk_scalar(term) if isinstance(scalar, UserCall)}
+    return calls | {node.fold.op[1:] for node in nodes if isinstance(node, Aggregate) and node.fold.op.startswith("@")}
 
 
 def _checked(function: Callable[..., Any], signature: UserFunction, words: Words) -> Callable[..., Any]:

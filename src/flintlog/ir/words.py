@@ -40,8 +40,8 @@ class Words:
         return value & self._mask
 
     def real(self, value: float) -> float:
-        """Rounds to single precision if words have 32 bits; too large becomes infinite. What is not a number becomes one
-        and the same object, so that rows with it are equal, as their words are."""
+        """Rounds to single precision if words have 32 bits; too large becomes infinite. Every NaN becomes one and the
+        same object, so that rows with it are equal, as their words are."""
         if value != value:
             return NOT_A_NUMBER
         if self.size == 64:

@@ -16,7 +16,7 @@ from flintlog.lower.body import lower_clause
 from flintlog.lower.clause import Fresh, TypedClause
 from flintlog.lower.head_aggregates import lower_head_aggregates
 from flintlog.lower.inline import Inliner
-from flintlog.lower.lattice import LEFT, RIGHT, LatticeOps, apply_operator, meet_lattice_columns
+from flintlog.lower.lattice import LEFT, RIGHT, LatticeClauses, LatticeOps, apply_operator
 from flintlog.lower.typed import ClauseTyper, typed_clauses
 from flintlog.syntax import ast
 from flintlog.types import Adt, Field, Kind, Row, Type, Value
@@ -115,22 +115,22 @@ class _Lowering:
             by_relation[clause.relation].append(clause)
         inline = {name: by_relation.pop(name) for name, r in self.checked.relations.items() if r.is_inline}
         self.inliner = Inliner(inline, self.fresh)
-        lattices = self._lattice_columns()
+        lattices = LatticeClauses(self._lattice_columns(), self.fresh)
         return {
             name: [
-                meet_lattice_columns(expanded, lattices, self.fresh) if lattices else expanded
+                explicit
                 for clause in clauses
                 for expanded in (self.inliner.expand(clause) if inline else (clause,))
+                for explicit in (lattices.expand(expanded) if lattices.columns else (expanded,))
             ]
             for name, clauses in by_relation.items()
         }
 
     def _lattice_columns(self) -> Mapping[str, Sequence[LatticeOps | None]]:
-        columns = {
+        return {
             r.name: [self.lattices.get(a.type) if a.lattice else None for a in r.attributes]
             for r in self.checked.relations.values()
         }
-        return {name: ops for name, ops in columns.items() if any(ops)}
 
     def _stratum(self, stratum: Stratum) -> ir.Stratum:
         rules = tuple(rule for name in stratum.relations for rule in self._rules(name))
