@@ -25,11 +25,15 @@ def messages(path: Path) -> str:
     facts = path.with_suffix(".facts")
     if not program.compilation.report.has_errors:
         try:
-            run = Run(facts_dir=facts if facts.is_dir() else HERE, functors=program.functors())
+            run = Run(
+                facts_dir=facts if facts.is_dir() else HERE,
+                functors=program.functors(),
+                notify=lambda d: said.append(d.render()),
+            )
             evaluate(program.compilation.program, run)
         except FlintlogError as error:
             said += [d.render() for d in error.diagnostics]
-    return "\n".join(said).replace(f"{HERE}/", "") + "\n"
+    return "\n".join(said).replace(f"{HERE}/", "").replace(str(HERE), ".") + "\n"
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)

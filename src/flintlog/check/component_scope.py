@@ -95,12 +95,16 @@ def _check_component(
         _check_reference(base, base.span, around, inside, scope, report)
     ancestors = _ancestors(component, around, binding, scope)
     if any(ancestor is component for ancestor in ancestors):
-        report.error(
-            "E242",
-            f"component `{component.type.name}` inherits from itself",
-            component.type.span,
-            note="remove one of the base components on the cycle",
-        )
+        others = [c for c in ancestors if any(a is component for a in _ancestors(c, around, binding, scope))]
+        # Every component of a cycle inherits from itself: the first one speaks for all.
+        if min(others, key=lambda c: c.type.span.start) is component:
+            cycle = " and ".join(f"`{c.type.name}`" for c in others if c is not component)
+            report.error(
+                "E242",
+                f"component `{component.type.name}` inherits from itself" + (f" through {cycle}" if cycle else ""),
+                component.type.span,
+                note="remove one of the base components on the cycle",
+            )
     _check_overrides(component, ancestors, report)
     for nested in items_of(component, ast.Component):
         _check_component(nested, component, inside, scope, report)

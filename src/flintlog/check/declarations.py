@@ -14,6 +14,14 @@ from flintlog.syntax import ast
 _REPRESENTATIONS = ("brie", "btree", "btree_delete", "eqrel")
 _OPPOSITES = (("inline", "no_inline"), ("magic", "no_magic"))
 
+# What other languages call the primitive types.
+_FOREIGN_TYPES = {
+    **dict.fromkeys(("int", "integer", "long", "bool", "boolean"), "number"),
+    **dict.fromkeys(("uint", "nat", "natural"), "unsigned"),
+    **dict.fromkeys(("double", "real"), "float"),
+    **dict.fromkeys(("string", "str", "text", "varchar"), "symbol"),
+}
+
 _Named: TypeAlias = ast.TypeDecl | ast.RelationDecl | ast.FunctorDecl
 
 
@@ -157,11 +165,12 @@ def _check_type(
     # A type whose own declaration is wrong has been reported there.
     if attribute.type not in types and not is_type(attribute.type):
         known = [*types, "number", "symbol", "unsigned", "float"]
+        meant = _FOREIGN_TYPES.get(attribute.type.lower(), attribute.type)
         report.error(
             "E209",
             f"unknown type `{attribute.type}`",
             attribute.span,
-            note=did_you_mean(attribute.type, known) or f"declare it with `.type {attribute.type} <: …`",
+            note=did_you_mean(meant, known) or f"declare it with `.type {attribute.type} <: …`",
         )
 
 

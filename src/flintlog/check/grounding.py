@@ -18,10 +18,13 @@ def check_grounding(
     subsumptions: Sequence[SubsumptiveClause],
     relations: Mapping[str, Relation],
     report: Report,
+    *,
+    check_inline: bool = True,
 ) -> None:
     """One error for each variable of each clause, at its first place.
 
-    The head of an inline relation's rule counts as bound: that the places it is inlined to do bind it is checked there.
+    The head of an inline relation's rule counts as bound: that the places it is inlined to do bind it is checked there,
+    if `check_inline` says that nothing is wrong with the inlining itself.
     """
     inline = InlineRules(clauses, relations)
     everything: list[Clause | SubsumptiveClause] = [*clauses, *subsumptions]
@@ -29,7 +32,7 @@ def check_grounding(
         if isinstance(clause, Clause) and _is_fact(clause):
             continue
         is_bound = _check(clause, relations, report)
-        if is_bound and inline and not inline.is_rule(clause):
+        if is_bound and check_inline and inline and not inline.is_rule(clause):
             inline.check(clause, report)
 
 
@@ -52,7 +55,7 @@ def _check(clause: Clause | SubsumptiveClause, relations: Mapping[str, Relation]
     ground.add_literals(body)
     grounded = ground.solve()
     loose = {name: node for name, node in ground.variables.items() if name not in grounded}
-    for name, node in loose.items():
+    for name, node in _unhelped(loose, ground).items():
         first = min(_occurrences(clause, name, scopes), key=lambda n: n.span.start, default=node)
         report.error(
             "E401",
@@ -71,6 +74,19 @@ def _check(clause: Clause | SubsumptiveClause, relations: Mapping[str, Relation]
                 note="replace `_` by a bound variable, or match the pattern with a column or a bound variable",
             )
     return not loose
+
+
+def _unhelped(loose: dict[str, ast.Variable], ground: Groundedness) -> dict[str, ast.Variable]:
+    """Of the variables without a value, those that would still have none if the others had one."""
+    kept = dict(loose)
+    known = frozenset(ground.grounded)
+    # The later a variable stands, the nearer it is to what is wrong: heads and results come first in the text.
+    for name in sorted(loose, key=lambda n: loose[n].span.start):
+        ground.grounded = set(known) | (set(kept) - {name})
+        if name in ground.solve():
+            del kept[name]
+    ground.grounded = set(known)
+    return kept
 
 
 def _occurrences(root: ast.Node, name: str, scopes: Scopes) -> list[ast.Variable]:

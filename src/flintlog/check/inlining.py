@@ -19,10 +19,12 @@ def check_inlining(
     directives: Iterable[ast.Directive],
     dependencies: Dependencies,
     report: Report,
-) -> None:
+) -> bool:
+    """Reports the mistakes of inlining; whether there are none."""
     inline = {name for name, relation in relations.items() if relation.is_inline}
     if not inline:
-        return
+        return True
+    before = len(report.errors)
     _check_io(inline, relations, directives, report)
     _check_cycles(inline, relations, dependencies, report)
     introducing = _introducing(inline, clauses)
@@ -32,6 +34,7 @@ def check_inlining(
         for atom in negated_atoms(clause):
             if atom.name in inline:
                 _check_negated(atom, introducing, report)
+    return len(report.errors) == before
 
 
 def _check_io(

@@ -57,7 +57,7 @@ def _check_attributes(relation: Relation, lattices: Mapping[str, Lattice], repor
         elif lattice.lub is None:
             report.error(
                 "E222",
-                f"the lattice of `{attribute.type}` says not how to join two values",
+                f"the lattice of `{attribute.type}` does not say how to join two values",
                 attribute.span,
                 note="add `Lub -> @functor(_, _)` to the `.lattice`",
             )

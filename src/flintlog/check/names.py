@@ -67,9 +67,10 @@ def _check_atom(atom: ast.Atom, relations: Mapping[str, Relation], report: Repor
         return False
     expected, given = len(relation.attributes), len(atom.args)
     if expected != given:
+        arguments = "1 argument is" if given == 1 else f"{given} arguments are"
         report.error(
             "E202",
-            f"relation `{atom.name}` has {expected} attribute{'' if expected == 1 else 's'}, but {given} given",
+            f"relation `{atom.name}` has {expected} attribute{'' if expected == 1 else 's'}, but {arguments} given",
             atom.span,
             labels=[Label(relation.span, "declared here")],
             note="write `_` for an attribute whose value does not matter" if given < expected else "remove the rest",
@@ -86,7 +87,8 @@ def _check_functor(
         "E208",
         f"unknown functor `@{node.name}`",
         node.span,
-        note=did_you_mean(node.name, functors) or f"declare it with `.functor {node.name}(…): …`",
+        note=did_you_mean(f"@{node.name}", [f"@{name}" for name in functors])
+        or f"declare it with `.functor {node.name}(…): …`",
     )
     return False
 
@@ -130,11 +132,14 @@ def _check_fact(head: ast.Atom, report: Report) -> bool:
     for node in below:
         if isinstance(node, ast.Variable | ast.Counter | ast.Iteration):
             sound = False
+            note = "a fact has constants only; for a rule, write `:-` and a body after the head"
+            if isinstance(node, ast.Variable):
+                note = f'a symbol is written `"{node.name}"`; {note}'
             report.error(
                 "E212",
                 f"`{node.span.text or getattr(node, 'name', 'autoinc()')}` in a fact is not a constant",
                 node.span,
-                note="a fact has constants only; for a rule, write `:-` and a body after the head",
+                note=note,
             )
     return sound
 

@@ -26,7 +26,7 @@ def check_plan(
                 "W210",
                 "this plan does not fit the rule and is ignored",
                 clause.plan.span,
-                note=f"an order names each of the rule's {len(atoms)} atoms once, counted from 1",
+                note="an order names each positive atom of the body once, counted from 1",
             )
         return
     head = head_name(clause)
@@ -42,7 +42,11 @@ def check_plan(
         if version >= versions:
             report.error(
                 "E261",
-                f"a plan for version {version}, but the rule has versions 0 to {versions - 1} only",
+                f"a plan for version {version}, but the rule has {_versions(versions)} only",
                 clause.plan.span,
                 note="a rule has one version for each of its recursive atoms, counted from 0",
             )
+
+
+def _versions(number: int) -> str:
+    return "version 0" if number == 1 else f"versions 0 to {number - 1}"

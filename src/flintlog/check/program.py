@@ -19,6 +19,7 @@ from flintlog.check.names import check_counters, check_deltas, check_names
 from flintlog.check.plans import check_plan
 from flintlog.check.pragmas import check_pragmas, is_legacy, suppressed_relations
 from flintlog.check.strata import check_stratification, strata
+from flintlog.check.traverse import walk
 from flintlog.check.typing import declare_types, infer_kinds
 from flintlog.check.unused import check_unused
 from flintlog.check.witnesses import check_witnesses
@@ -34,7 +35,7 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     the rest; only what an error would make meaningless is left out (the types of a rule with an unknown relation)."""
     pragmas = _of_kind(program, ast.Pragma)
     check_pragmas(pragmas, report)
-    content = _content(program, report)
+    content, missing = _content(program, report)
 
     types = unique_types(content, report)
     errors = _errors(report)
@@ -48,23 +49,24 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     subsumptions = [clause for clause in content.clauses if isinstance(clause, SubsumptiveClause)]
     clauses: list[Clause | SubsumptiveClause] = [*rules, *subsumptions]
     relations = check_head_aggregates(relations, rules, subsumptions, content.directives, report)
-    check_directives(content.directives, relations, report)
+    check_directives([d for d in content.directives if not missing & _instances(d.relation)], relations, report)
     check_deltas(relations, clauses, content.directives, report)
-    sound = [clause for clause in clauses if check_names(clause, relations, functors, report)]
+    whole = [clause for clause in clauses if not missing or not missing & _instances(*_atom_names(clause))]
+    sound = [clause for clause in whole if check_names(clause, relations, functors, report)]
 
     dependencies = Dependencies(relations, clauses)
     inline = frozenset(name for name, relation in relations.items() if relation.is_inline)
     for clause in clauses:
         check_counters(clause, dependencies.is_recursive(clause), report)
         check_plan(clause, dependencies, inline, report)
-    check_inlining(relations, clauses, content.directives, dependencies, report)
+    can_inline = check_inlining(relations, clauses, content.directives, dependencies, report)
     check_stratification(dependencies, rules, report)
-    check_unused(relations, clauses, content.directives, suppressed_relations(pragmas), report)
 
     sound_rules = [clause for clause in sound if isinstance(clause, Clause)]
     sound_subsumptions = [clause for clause in sound if isinstance(clause, SubsumptiveClause)]
     check_witnesses(sound_rules, relations, report)
-    check_grounding(sound_rules, sound_subsumptions, relations, report)
+    check_grounding(sound_rules, sound_subsumptions, relations, report, check_inline=can_inline)
+    check_unused(relations, clauses, content.directives, suppressed_relations(pragmas), report)
     kinds: dict[int, Kind] = {}
     if types_are_sound:
         inputs = (sound_rules, sound_subsumptions, relations, functors, lattices, env, report)
@@ -86,8 +88,9 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     )
 
 
-def _content(program: ast.Program, report: Report) -> Content:
-    """What the program declares, with its components instantiated (if nothing is wrong with them)."""
+def _content(program: ast.Program, report: Report) -> tuple[Content, set[str]]:
+    """What the program declares, with its components instantiated; and, if something is wrong with the components, the
+    instances that are missing for that reason: what is in them is not known."""
     rules = NormalisedRules(program)
     content = Content()
     for item in program.items:
@@ -107,10 +110,21 @@ def _content(program: ast.Program, report: Report) -> Content:
     scope = ComponentScope(program)
     errors = _errors(report)
     check_components(program, scope, report)
-    if _errors(report) == errors:
-        for init in _of_kind(program, ast.Init):
-            content.add(instantiate(init, scope, rules, report))
-    return content
+    inits = _of_kind(program, ast.Init)
+    if _errors(report) > errors:
+        return content, {init.name for init in inits}
+    for init in inits:
+        content.add(instantiate(init, scope, rules, report))
+    return content, set()
+
+
+def _instances(*names: str) -> set[str]:
+    """The instances that qualified names begin with."""
+    return {name.partition(".")[0] for name in names if "." in name}
+
+
+def _atom_names(clause: Clause | SubsumptiveClause) -> list[str]:
+    return [node.name for node in walk(clause) if isinstance(node, ast.Atom)]
 
 
 def _of_kind(program: ast.Program, kind: type[_T]) -> list[_T]:

@@ -9,6 +9,7 @@ from flintlog.check.checked import Clause, Relation, SubsumptiveClause
 from flintlog.check.content import head_name
 from flintlog.check.traverse import walk
 from flintlog.diagnostics import Report
+from flintlog.source import Span
 from flintlog.syntax import ast
 
 
@@ -26,13 +27,15 @@ def check_unused(
     for clause in clauses:
         if head_name(clause) not in suppressed:
             rules.setdefault(clause.origin, []).append(clause)
+    # A variable without a value has been reported; that it stands alone is the same mistake.
+    unbound = {diagnostic.span for diagnostic in report.errors if diagnostic.code == "E401"}
     for rule in rules.values():
-        _check_variables(rule, report)
+        _check_variables(rule, unbound, report)
     shown = [relation for name, relation in relations.items() if name not in suppressed]
     _check_relations(shown, clauses, directives, report)
 
 
-def _check_variables(rule: Sequence[Clause | SubsumptiveClause], report: Report) -> None:
+def _check_variables(rule: Sequence[Clause | SubsumptiveClause], unbound: set[Span], report: Report) -> None:
     """`rule` holds the clauses of one source rule. A variable stands alone if no head has it and no body has it twice;
     a name that begins with `_` says that it is meant to."""
     in_heads: set[str] = set()
@@ -51,7 +54,7 @@ def _check_variables(rule: Sequence[Clause | SubsumptiveClause], report: Report)
         if any(node.name.startswith("_") for node in found):
             _check_marked(heads + found, report)
     for name, node in once.items():
-        if name not in in_heads and name not in often and not name.startswith("_"):
+        if name not in in_heads and name not in often and not name.startswith("_") and node.span not in unbound:
             report.warning(
                 "W203",
                 f"variable `{name}` occurs only once",

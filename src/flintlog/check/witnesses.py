@@ -54,7 +54,10 @@ def _outside(clause: Clause, variable: ast.Variable, scopes: Scopes) -> ast.Vari
 
 def _check_mutual(clause: Clause, scopes: Scopes, report: Report) -> None:
     literals = [literal for literal in _literals((clause.head, *clause.body)) if _aggregates(literal)]
+    told: list[AggregateNode] = []
     for scope in scopes.aggregates:
+        if any(scope.node is node for node in told):
+            continue
         mine = [literal for literal in literals if any(a is scope.node for a in _aggregates(literal))]
         for other in literals:
             if _depends(mine, [other], scopes) and _depends([other], mine, scopes):
@@ -65,6 +68,7 @@ def _check_mutual(clause: Clause, scopes: Scopes, report: Report) -> None:
                     note="compute one of them in a relation of its own first",
                     labels=[Label(other.span, "the other one")],
                 )
+                told += _aggregates(other)
                 break
 
 

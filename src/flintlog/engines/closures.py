@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from flintlog.diagnostics import InternalError
@@ -30,6 +31,7 @@ from flintlog.ir.words import Words
 from flintlog.types import Adt, Kind, Row, Value
 
 Getter = Callable[[Row], Any]
+Pipeline = Callable[[Iterable[Row]], Iterable[Row]]
 
 
 class Machine:
@@ -152,38 +154,55 @@ class Machine:
 
     # --- Steps ------------------------------------------------------------------------------------
 
-    def pipeline(
-        self, schema: Schema, steps: Sequence[Step], output: Sequence[tuple[str, Scalar]]
-    ) -> Callable[[Row], Iterator[Row]]:
-        """A function from an input row to the rows that the steps and the projection make of it."""
+    def pipeline(self, schema: Schema, steps: Sequence[Step], output: Sequence[tuple[str, Scalar]]) -> Pipeline:
+        """A function from input rows to the rows that the steps and the projection make of them."""
         at = {column.name: i for i, column in enumerate(schema)}
-        stages: list[Callable[[Row], Iterator[Row]]] = []
+        stages: list[Pipeline] = []
         for step in steps:
             stages.append(self._step(step, at))
             if not isinstance(step, Where):
                 at = {**at, step.column.name: len(at)}
-        columns = [self.scalar(value, at) for _, value in output]
+        if [name for name, _ in output] != list(at) or any(not isinstance(v, Column) or v.name != n for n, v in output):
+            stages.append(self._projection([value for _, value in output], at))
 
-        def run(row: Row, depth: int = 0) -> Iterator[Row]:
-            if depth == len(stages):
-                yield tuple([column(row) for column in columns])
-            else:
-                for extended in stages[depth](row):
-                    yield from run(extended, depth + 1)
+        def run(rows: Iterable[Row]) -> Iterable[Row]:
+            for stage in stages:
+                rows = stage(rows)
+            return rows
 
         return run
 
-    def _step(self, step: Step, at: dict[str, int]) -> Callable[[Row], Iterator[Row]]:
+    def _projection(self, values: Sequence[Scalar], at: dict[str, int]) -> Pipeline:
+        if all(isinstance(value, Column) for value in values):
+            pick = key_at(tuple(at[value.name] for value in values if isinstance(value, Column)))
+            return lambda rows: map(pick, rows)
+        columns = [self.scalar(value, at) for value in values]
+        return lambda rows: (tuple([column(row) for column in columns]) for row in rows)
+
+    def _step(self, step: Step, at: dict[str, int]) -> Pipeline:
         match step:
             case Where(condition):
                 holds = self.condition(condition, at)
-                return lambda row: iter((row,) if holds(row) else ())
+                return lambda rows: filter(holds, rows)
             case Let(_, value):
                 compute = self.scalar(value, at)
-                return lambda row: iter(((*row, compute(row)),))
+                return lambda rows: ((*row, compute(row)) for row in rows)
             case Each(column, bounds):
-                ends = [self.scalar(b, at) for b in bounds]
-                return lambda row: (
+                ends = [self.scalar(bound, at) for bound in bounds]
+                kind, words = column.kind, self.words
+                return lambda rows: (
                     (*row, value)
-                    for value in functors.range_values(tuple(end(row) for end in ends), column.kind, self.words)
+                    for row in rows
+                    for value in functors.range_values(tuple([end(row) for end in ends]), kind, words)
                 )
+
+
+def key_at(positions: tuple[int, ...]) -> Callable[[Row], Row]:
+    """A function from a row to its values at these positions."""
+    match positions:
+        case ():
+            return lambda row: ()
+        case (one,):
+            return lambda row: (row[one],)
+        case _:
+            return itemgetter(*positions)

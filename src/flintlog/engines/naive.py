@@ -8,31 +8,18 @@ the same answer for less work, and the tests hold the two against each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from flintlog.depth import deep_recursion
-from flintlog.diagnostics import Diagnostic, FlintlogError, InternalError
+from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
+from flintlog.engines.nodes import NodeRows
 from flintlog.engines.symbol_order import number_symbols
-from flintlog.engines.table import Table, group, key_at
-from flintlog.ir.functors import EvaluationError, fold_values
+from flintlog.engines.table import Table
+from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum, Subsumption
-from flintlog.ir.relation import (
-    Aggregate,
-    AntiJoin,
-    ConcatAll,
-    FlatMap,
-    JoinFlatMap,
-    Node,
-    Scan,
-    Schema,
-    SemiJoin,
-    Shared,
-    Unit,
-    Values,
-    children,
-)
+from flintlog.ir.relation import Aggregate, Node, Scan, children
 from flintlog.ir.words import Words
 from flintlog.types import Row
 
@@ -62,49 +49,49 @@ def engine() -> NaiveEngine:
 
 class _StratumRun:
     def __init__(self, program: Program, stratum: Stratum, tables: dict[str, Table], machine: Machine) -> None:
-        self.program, self.stratum, self.tables, self.machine = program, stratum, tables, machine
-        self.pipelines: dict[int, Callable[[Row], Iterator[Row]]] = {}
-        self.delta: dict[str, list[Row]] = {}
-        self.delta_scan: Scan | None = None  # the one scan that reads the delta; all others read everything
-        # A choice depends on the order of rows; sorted scans make it the same in every run.
-        self.sorted = any(program.relations[name].choice for name in stratum.relations)
+        self.stratum, self.tables, self.machine = stratum, tables, machine
+        chooses = any(program.relations[name].choice for name in stratum.relations)
+        self.nodes = NodeRows(tables, program.shared, machine, sorted_scans=chooses)
 
     def run(self, semi_naive: bool) -> None:
         once = [rule for rule in self.stratum.rules if not any(self._recursive_scans(rule.body))]
         recursive = [rule for rule in self.stratum.rules if any(self._recursive_scans(rule.body))]
         self.machine.round = 0
         self._round(once, semi_naive=False)
-        self.delta = {name: list(self.tables[name].rows) for name in self.stratum.relations}
-        while recursive and any(self.delta.values()) and not self._limit_reached():
+        self.nodes.delta = {name: list(self.tables[name].rows) for name in self.stratum.relations}
+        while recursive and any(self.nodes.delta.values()) and not self._limit_reached():
             self._round(recursive, semi_naive)
             self.machine.round += 1
 
     def _round(self, rules: Iterable[Rule], semi_naive: bool) -> None:
-        first = not self.delta
-        derived = [(rule.relation, self._derive(rule, semi_naive)) for rule in rules]
-        self.delta = {name: [] for name in self.stratum.relations}
+        first = not self.nodes.delta
+        derived = [
+            (rule.relation, self._rows(rule, list(self._recursive_scans(rule.body)) if semi_naive else [None]))
+            for rule in rules
+        ]
+        delta: dict[str, list[Row]] = {name: [] for name in self.stratum.relations}
         for name, rows in derived:
             for row in rows:
-                self.delta[name] += self.tables[name].add(row)
+                delta[name] += self.tables[name].add(row)
+        self.nodes.delta = delta
         for name in {subsumption.relation for subsumption in self.stratum.subsumptions}:
-            self._subsume(name, first)
+            delta[name] = self._subsume(name, first)
         for name, table in self.tables.items():
-            if table.relation.merge and name in self.delta:
-                self.delta[name] = [row for row in self.delta[name] if row in table.rows]
-            if table.relation.delta_of in self.delta:
-                for row in self.delta[table.relation.delta_of]:
-                    table.add((*row, self.machine.round))
+            if table.relation.merge and name in delta:
+                delta[name] = [row for row in delta[name] if row in table.rows]
+            for row in delta.get(table.relation.delta_of or "", ()):
+                table.add((*row, self.machine.round))
 
-    def _derive(self, rule: Rule, semi_naive: bool) -> list[Row]:
-        scans = list(self._recursive_scans(rule.body)) if semi_naive else [None]
+    def _rows(self, rule: Rule | Subsumption, delta_scans: Sequence[Scan | None]) -> list[Row]:
+        """What a rule derives, with each of these scans in turn reading the delta."""
         rows: list[Row] = []
         try:
-            for self.delta_scan in scans:
-                rows += self.rows(rule.body)
+            for self.nodes.delta_scan in delta_scans:
+                rows += self.nodes.rows(rule.body)
         except EvaluationError as error:
             raise FlintlogError([Diagnostic("E801", str(error), rule.span)]) from None
         finally:
-            self.delta_scan = None
+            self.nodes.delta_scan = None
         return rows
 
     def _recursive_scans(self, node: Node) -> Iterator[Scan]:
@@ -116,121 +103,33 @@ class _StratumRun:
             for child in children(node):
                 yield from self._recursive_scans(child)
 
-    def _subsume(self, name: str, first: bool) -> None:
-        """Removes dominated rows. Rows of a later round cannot push out their equals of an earlier one; rows of one
-        round that dominate each other all go."""
-        table, new = self.tables[name], dict.fromkeys(self.delta[name])
-        pairs: list[tuple[Row, Row]] = []
-        for subsumption in self.stratum.subsumptions:
-            if subsumption.relation == name:
-                pairs += self._dominations(subsumption, first)
+    def _subsume(self, name: str, first: bool) -> list[Row]:
+        """Removes dominated rows; returns the new rows that stay. Rows of a later round cannot push out their equals of
+        an earlier one; rows of one round that dominate each other all go."""
+        new = dict.fromkeys(self.nodes.delta[name])
+        pairs = [
+            pair
+            for subsumption in self.stratum.subsumptions
+            if subsumption.relation == name
+            for pair in self._dominations(subsumption, first)
+        ]
         if first:
-            new = {}
-            dominated = {low for low, high in pairs}
+            dominated = {low for low, _ in pairs}
         else:
-            rejected = {low for low, high in pairs if low in new}
+            rejected = {low for low, _ in pairs if low in new}
             dominated = rejected | {low for low, high in pairs if high in new and high not in rejected}
         for row in dominated:
-            table.remove(row)
-        self.delta[name] = [row for row in new if row not in dominated]
+            self.tables[name].remove(row)
+        return [row for row in new if row not in dominated]
 
     def _dominations(self, subsumption: Subsumption, first: bool) -> Iterator[tuple[Row, Row]]:
         """The pairs of a dominated row and one that dominates it; after the first round, those with a new row."""
         arity = len(self.tables[subsumption.relation].relation.columns)
         scans = [scan for scan in self._recursive_scans(subsumption.body) if scan.relation == subsumption.relation]
-        for self.delta_scan in [None] if first else scans[:2]:
-            for row in self.rows(subsumption.body):
-                if row[:arity] != row[arity:]:
-                    yield row[:arity], row[arity:]
-        self.delta_scan = None
+        for row in self._rows(subsumption, [None] if first else scans[:2]):
+            if row[:arity] != row[arity:]:
+                yield row[:arity], row[arity:]
 
     def _limit_reached(self) -> bool:
-        limits = [(self.tables[name], self.program.relations[name].limit) for name in self.stratum.relations]
-        return any(limit is not None and len(table.rows) >= limit for table, limit in limits)
-
-    # --- Nodes ------------------------------------------------------------------------------------
-
-    def rows(self, node: Node) -> Iterable[Row]:
-        """The rows a node denotes, each once."""
-        match node:
-            case Unit():
-                return [()]
-            case Values():
-                return node.rows
-            case Scan():
-                return self._scan(node)
-            case FlatMap():
-                return self._flat_map(node, self.rows(node.input), node.input.schema)
-            case JoinFlatMap():
-                return self._flat_map(node, self._joined(node), node.joined)
-            case SemiJoin() | AntiJoin():
-                left_key, right_key = key_at(positions(node.left, node.on)), key_at(positions(node.right, node.on))
-                known = {right_key(row) for row in self.rows(node.right)}
-                wanted = isinstance(node, SemiJoin)
-                return [row for row in self.rows(node.left) if (left_key(row) in known) is wanted]
-            case Aggregate():
-                return self._aggregate(node)
-            case ConcatAll():
-                return dict.fromkeys(row for part in node.inputs for row in self.rows(part))
-            case Shared():
-                return self.rows(self.program.shared[node.id])
-        raise InternalError("naive", f"unknown node {node!r}")
-
-    def _scan(self, node: Scan) -> Iterable[Row]:
-        rows = self.delta[node.relation] if node is self.delta_scan else list(self.tables[node.relation].rows)
-        if self.sorted:
-            rows = sorted(
-                rows, key=lambda r: [self.machine.word(v, c.kind) for v, c in zip(r, node.schema, strict=True)]
-            )
-        return rows
-
-    def _flat_map(self, node: FlatMap | JoinFlatMap, rows: Iterable[Row], schema: Schema) -> Iterable[Row]:
-        pipeline = self.pipelines.get(id(node))
-        if pipeline is None:
-            pipeline = self.pipelines[id(node)] = self.machine.pipeline(schema, node.steps, node.output)
-        return dict.fromkeys(out for row in rows for out in pipeline(row))
-
-    def _joined(self, node: JoinFlatMap) -> Iterator[Row]:
-        left, right = node.left, node.right
-        at_left, at_right = positions(left, node.on), positions(right, node.on)
-        left_key, right_key = key_at(at_left), key_at(at_right)
-        rest = key_at(tuple(i for i in range(len(right.schema)) if i not in at_right))
-        if isinstance(left, Scan) and right is self.delta_scan and not self.sorted:
-            # Few new rows against a whole relation: its index finds the partners.
-            index = self._index(left, at_left)
-            return (a + rest(b) for b in self.rows(right) for a in index.get(right_key(b), ()))
-        index = self._index(right, at_right)
-        return (a + rest(b) for a in self.rows(left) for b in index.get(left_key(a), ()))
-
-    def _index(self, node: Node, at: tuple[int, ...]) -> dict[Row, list[Row]]:
-        if isinstance(node, Scan) and node is not self.delta_scan and not self.sorted:
-            return self.tables[node.relation].index(at)
-        return group(self.rows(node), at)
-
-    def _aggregate(self, node: Aggregate) -> list[Row]:
-        delta_scan, self.delta_scan = self.delta_scan, None
-        groups = group(self.rows(node.input), positions(node.input, node.by))
-        keys = groups.keys() if node.keys is None else dict.fromkeys(self.rows(node.keys))
-        self.delta_scan = delta_scan
-        at = {column.name: i for i, column in enumerate(node.input.schema)}
-        fold, machine = node.fold, self.machine
-        value = machine.scalar(fold.value, at) if fold.value is not None else lambda row: None
-        result: list[Row] = []
-        for key in keys:
-            values = [value(row) for row in groups.get(key, ())]
-            if not values and not fold.has_default:
-                continue
-            if fold.op.startswith("@"):
-                assert fold.init is not None
-                total = machine.scalar(fold.init, {name: i for i, name in enumerate(node.by)})(key)
-                for item in values:
-                    total = machine.functions[fold.op[1:]](total, item)
-            else:
-                total = fold_values(fold.op, values, fold.kind, machine.words)
-            result.append((*key, total))
-        return result
-
-
-def positions(node: Node, names: tuple[str, ...]) -> tuple[int, ...]:
-    at = {column.name: i for i, column in enumerate(node.schema)}
-    return tuple([at[name] for name in names])
+        tables = [self.tables[name] for name in self.stratum.relations]
+        return any(table.relation.limit is not None and len(table.rows) >= table.relation.limit for table in tables)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from operator import itemgetter
+from collections.abc import Iterable
 from typing import Any
 
-from flintlog.engines.closures import Machine
+from flintlog.engines.closures import Machine, key_at
 from flintlog.ir.program import NEW, OLD, Relation
 from flintlog.types import Row, Value
 
@@ -46,7 +45,8 @@ class Table:
 
     def remove(self, row: Row) -> None:
         del self.rows[row]
-        self._indexes.clear()
+        for positions, index in self._indexes.items():
+            index[key_at(positions)(row)].remove(row)
 
     def index(self, positions: tuple[int, ...]) -> dict[Row, list[Row]]:
         """The rows by their values at these positions."""
@@ -100,17 +100,6 @@ class Table:
         for pair in added:
             self._insert(pair)
         return added
-
-
-def key_at(positions: tuple[int, ...]) -> Callable[[Row], Row]:
-    """A function from a row to its values at these positions."""
-    match positions:
-        case ():
-            return lambda row: ()
-        case (one,):
-            return lambda row: (row[one],)
-        case _:
-            return itemgetter(*positions)
 
 
 def group(rows: Iterable[Row], positions: tuple[int, ...]) -> dict[Row, list[Row]]:

@@ -80,7 +80,7 @@ class RowReader:
 
     def _delimiter_note(self, line: str) -> str:
         delimiter = self._dialect.delimiter
-        named = "a tab" if delimiter == "\t" else f"`{delimiter}`"
+        named = {"\t": "a tab", "\n": "a line break"}.get(delimiter, f"`{delimiter}`")
         other = next((mark for mark in ("\t", ",", ";", "|", " ") if mark in line and mark != delimiter), None)
         if other is None:
             return f"values are separated by {named}"

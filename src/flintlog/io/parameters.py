@@ -47,9 +47,6 @@ def data_path(relation: str, params: Mapping[str, str], directory: Path, suffix:
 def dialect(params: Mapping[str, str], arity: int, span: Span = NOWHERE) -> Dialect:
     rfc4180 = is_true(params, "rfc4180")
     delimiter = params.get("delimiter", "," if rfc4180 else "\t")
-    if not delimiter or "\n" in delimiter:
-        note = 'give at least one character, such as delimiter=","'
-        raise BadParameter("E653", "a delimiter cannot be empty or contain a line break", span, note)
     if rfc4180 and '"' in delimiter:
         note = "quotation marks enclose fields under rfc4180=true: choose another delimiter"
         raise BadParameter("E653", "the delimiter cannot contain a quotation mark", span, note)
@@ -59,16 +56,21 @@ def dialect(params: Mapping[str, str], arity: int, span: Span = NOWHERE) -> Dial
 
 
 def _picks(chosen: str, arity: int, span: Span) -> tuple[int, ...]:
-    """`2:0`: the first column of the relation is the third of the file, the second is the first."""
+    """`2:0`: the first column of the relation is the third of the file, the second is the first.
+
+    Soufflé reads a line from the left until every column of the relation has a value; of a list that names more columns
+    than there are, those that stand first in the file count, if they are the ones the relation needs.
+    """
     places = chosen.split(":")
     note = f'give {arity} different columns counted from 0, such as columns="{":".join(map(str, range(arity)))}"'
     if not all(place.strip().isdecimal() for place in places):
         raise BadParameter("E652", f'columns="{chosen}" is not a list of column numbers', span, note)
-    picks = tuple(map(int, places))
-    if len(picks) != arity or len(set(picks)) != arity:
+    attributes = {int(place): attribute for attribute, place in enumerate(places)}
+    picks = {attributes[place]: place for place in sorted(attributes)[:arity]}
+    if sorted(picks) != list(range(arity)):
         message = f'columns="{chosen}" does not name one column of the file for each of the {arity} columns'
         raise BadParameter("E652", message, span, note)
-    return picks
+    return tuple(picks[attribute] for attribute in range(arity))
 
 
 def header(params: Mapping[str, str], names: Sequence[str]) -> str:

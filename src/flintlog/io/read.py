@@ -14,7 +14,16 @@ from flintlog.io.atomic import decode
 from flintlog.io.columnar import read_columnar
 from flintlog.io.delimited import read_delimited
 from flintlog.io.json_rows import read_json
-from flintlog.io.parameters import data_path, dialect, is_true, relation_name, require_columns, unknown_format
+from flintlog.io.parameters import (
+    BadParameter,
+    Dialect,
+    data_path,
+    dialect,
+    is_true,
+    relation_name,
+    require_columns,
+    unknown_format,
+)
 from flintlog.io.schema import Schema
 from flintlog.source import NOWHERE, Span
 from flintlog.types import Field, Row, TypeTable
@@ -90,8 +99,16 @@ def _read_text(job: _Job, path: Path) -> str | None:
     return decode(data)
 
 
+def _layout(job: _Job, params: Mapping[str, str]) -> Dialect:
+    layout = dialect(params, len(job.schema.columns), job.span)
+    if not layout.delimiter:
+        note = 'give at least one character, such as delimiter=","'
+        raise BadParameter("E653", "without a delimiter, columns cannot be told apart", job.span, note)
+    return layout
+
+
 def _read_file(job: _Job) -> list[Row]:
-    layout = dialect(job.params, len(job.schema.columns), job.span)
+    layout = _layout(job, job.params)
     path = job.path(".facts")
     text = _read_text(job, path)
     return [] if text is None else read_delimited(text, str(path), job.schema, layout, job.report)
@@ -100,7 +117,7 @@ def _read_file(job: _Job) -> list[Row]:
 def _read_stdin(job: _Job) -> list[Row]:
     # As in Soufflé, `headers` is for files.
     params = {key: value for key, value in job.params.items() if key != "headers"}
-    layout = dialect(params, len(job.schema.columns), job.span)
+    layout = _layout(job, params)
     return read_delimited(_stdin_text(), "<stdin>", job.schema, layout, job.report)
 
 

@@ -118,10 +118,14 @@ class BodyBuilder:
         return []
 
     def _ungrounded(self, pending: list[Literal], clause: TypedClause) -> FlintlogError:
-        missing = next(c for p in pending for c in literal_columns(p) if c.name not in self.bound)
-        name = missing.name if not is_fresh(missing.name) else "_"
-        note = "inline relations are replaced by their rules; bind the variable in an atom of the rule that uses them"
-        return FlintlogError([Diagnostic("E409", f"variable `{name}` is not bound", clause.span, note)])
+        missing = [c.name for p in pending for c in literal_columns(p) if c.name not in self.bound]
+        name = next((n for n in missing if not is_fresh(n)), "_")
+        note = (
+            "bind it in an atom of the rule that is neither negated nor in an aggregate;"
+            " an atom of an inline relation binds what the rules in its place bind"
+        )
+        message = f"variable `{name}` has no value yet where it is needed"
+        return FlintlogError([Diagnostic("E409", message, clause.span, note)])
 
     # --- Atoms ------------------------------------------------------------------------------------
 

@@ -70,7 +70,8 @@ class Includes:
         return sum(entered.resolve() == real for entered, _ in place.chain) >= _SAME_FILE_LIMIT
 
     def _report_missing(self, name: str, at: Span, directories: Sequence[Path]) -> None:
-        neighbours = [entry.name for d in directories if d.is_dir() for entry in d.iterdir()]
+        folder = Path(name).parent
+        neighbours = [str(folder / e.name) for d in directories if (d / folder).is_dir() for e in (d / folder).iterdir()]
         looked = ", ".join(f"`{d}`" for d in dict.fromkeys(directories))
-        note = did_you_mean(Path(name).name, neighbours) or f"looked in {looked}"
+        note = did_you_mean(name, neighbours) or f"looked in {looked}"
         self._report.error("E110", f"cannot find the file `{name}`", at, note=note)

@@ -52,7 +52,8 @@ class MacroTable:
         if known is not None and _spelling(known) != _spelling(macro):
             labels = [Label(known.span, "first defined here")] if known.span is not NOWHERE else []
             message = f"the macro `{macro.name}` is defined a second time, and differently"
-            self._report.warning("W105", message, macro.span, labels=labels)
+            note = f"the second one counts from here on; write `#undef {macro.name}` before it if that is meant"
+            self._report.warning("W105", message, macro.span, note=note, labels=labels)
         self._macros[macro.name] = macro
 
     def define_text(self, name: str, value: str) -> None:
@@ -102,7 +103,8 @@ class MacroTable:
         if len(arguments) != len(macro.params):
             message = f"the macro `{macro.name}` takes {_count(len(macro.params))}, not {len(arguments)}"
             labels = [Label(macro.span, "defined here")]
-            self._report.error("E115", message, use, labels=labels)
+            note = "give one argument for each parameter, with commas between them"
+            self._report.error("E115", message, use, note=note, labels=labels)
             return [Token(ERROR, macro.name, use.file, use.start, use.end)]
         return self._substitute(macro, arguments, use, (name.hide & closing.hide) | {macro.name})
 
@@ -162,7 +164,7 @@ class _Output:
         if len(joined) == 1 and joined[0].kind != ERROR:
             return [Token(joined[0].kind, joined[0].text, use.file, use.start, use.end, left.hide & right.hide)]
         message = f"`##` joins `{left.text}` and `{right.text}` to `{text}`, which is no word of the language"
-        self._report.error("E117", message, use)
+        self._report.error("E117", message, use, note="`##` makes one name or number of two pieces; leave it out")
         return [Token(ERROR, text, use.file, use.start, use.end)]
 
 

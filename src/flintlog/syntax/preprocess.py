@@ -99,8 +99,10 @@ class _Preprocessor:
         if name is None or name.kind != STRING:
             message = "expected the name of a file in double quotes after `.include`"
             if name is None or name.kind != ERROR:
-                self._report.error("E101", message, token.span)
-            yield from () if name is None else (name,)
+                self._report.error("E101", message, token.span, note='write `.include "file.dl"`')
+            if name is not None:
+                # What stands on the same line was meant as the name: nothing more is to be said about it.
+                yield name if name.is_first_on_line else name._replace(kind=ERROR)
             return
         yield from self._include(string_value(name, self._report), name.span, token.span, place)
 
@@ -174,7 +176,7 @@ class _Preprocessor:
         tokens = self._line_tokens(token)
         if tokens and (tokens[0].kind == IDENT or tokens[0].kind in RESERVED or tokens[0].kind == PLACE):
             return tokens[0]
-        self._report.error("E114", f"expected a name after `#{word}`", token.span)
+        self._report.error("E114", f"expected a name after `#{word}`", token.span, note=f"write `#{word} NAME`")
         return None
 
     def _line_tokens(self, token: Token) -> list[Token]:
@@ -216,7 +218,8 @@ class _Preprocessor:
             groups.append(_Group(line, reads))
             return reads
         if not groups:
-            self._report.error("E113", f"`#{word}` without `#if`", line.span)
+            note = "remove it, or write `#if` where its text begins"
+            self._report.error("E113", f"`#{word}` without `#if`", line.span, note=note)
             return True
         group = groups[-1]
         if word == "endif":
@@ -224,7 +227,8 @@ class _Preprocessor:
             return True
         if group.closed:
             labels = [Label(group.opening.span, "of this condition")]
-            self._report.error("E113", f"`#{word}` after `#else`", line.span, labels=labels)
+            note = "a condition has one `#else`, and it comes last"
+            self._report.error("E113", f"`#{word}` after `#else`", line.span, note=note, labels=labels)
             return False
         group.closed = word == "else"
         reads = not group.taken and (word == "else" or self._condition("if", line))

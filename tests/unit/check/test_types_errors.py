@@ -146,7 +146,7 @@ def test_a_clash_names_both_types_and_says_what_helps():
     (found,) = [d for d in diagnose(".decl a(x: number) .decl b(x: symbol) a(x) :- b(x).") if d.is_error]
     assert "`number`" in found.message
     assert "`symbol`" in found.message
-    assert "to_string(x)" in (found.note or "")
+    assert "to_number(x)" in (found.note or "")
     assert len(found.labels) == 3
 
 

@@ -57,9 +57,11 @@ class _Declarations:
 
     def _check(self, cyclic: set[str]) -> None:
         for decl in self._decls.values():
-            if decl.name in cyclic:
+            if decl.name in cyclic and decl.name == self._circle(decl.name)[0]:
                 note = "a subset, alias or union must come down to a primitive type, a record or an algebraic data type"
-                self._error("E273", f"type `{decl.name}` is defined in terms of itself", decl, note)
+                others = " and ".join(f"`{name}`" for name in self._circle(decl.name)[1:])
+                through = f" through {others}" if others else ""
+                self._error("E273", f"type `{decl.name}` is defined in terms of itself{through}", decl, note)
             for name, node in _references(decl):
                 if not self._is_known(name):
                     known = [*self._decls, *PRIMITIVES]
@@ -93,7 +95,13 @@ class _Declarations:
             for name, decl in self._decls.items()
             if isinstance(decl, ast.SubsetType | ast.UnionType)
         }
+        self._edges = edges
         return {name for name in edges if name in _reachable(name, edges)}
+
+    def _circle(self, name: str) -> list[str]:
+        """A cyclic type and those it is one cycle with, in the order of the text."""
+        forward = _reachable(name, self._edges)
+        return [n for n in self._edges if n in forward and name in _reachable(n, self._edges)]
 
     # --- Nodes ------------------------------------------------------------------------------------
 

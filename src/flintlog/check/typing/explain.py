@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from flintlog.check.checked import Clause
 from flintlog.check.traverse import parts, walk
 from flintlog.check.typing.lattice import RecordType, TypeNode, TypeSet, UnionType, base_of
 from flintlog.check.typing.overloads import OVERLOADS
@@ -13,6 +14,8 @@ from flintlog.diagnostics import Label
 from flintlog.source import NOWHERE, Span
 from flintlog.syntax import ast
 from flintlog.types import Kind
+
+TEXT_OPERATORS = ("match", "contains", "not_match", "not_contains")
 
 _CONVERSIONS = {
     Kind.NUMBER: "to_number",
@@ -67,12 +70,16 @@ def show_node(node: ast.Argument) -> str:
 def mend(given: TypeSet, wanted: TypeNode, what: str) -> str:
     """How to turn a value of one type into another."""
     kinds = {t.kind for t in given or ()}
-    if wanted.kind in kinds:
+    if wanted.kind in kinds and wanted.kind in _CONVERSIONS:
         return f"if the values are meant to be of that type, write as({what}, {wanted.name})"
     conversion = _CONVERSIONS.get(wanted.kind)
     if conversion and all(kind in _CONVERSIONS for kind in kinds):
         return f"convert it with {conversion}({what}), or change the declaration"
     return "change the declaration, or what stands here"
+
+
+def _is_inside(span: Span, around: Span) -> bool:
+    return span.file is around.file and around.start <= span.start < around.end
 
 
 def column_label(attribute: ast.Attribute, owner: str) -> Label | None:
@@ -119,6 +126,10 @@ class Explainer:
             return (use.shown if use else f"the type of {show_node(other)}"), self._labels(use)
         if isinstance(parent, ast.Cast):
             return f"`{parent.type}`", ()
+        if isinstance(parent, ast.RecordInit):
+            use = self._field(parent, position, node.span)
+            if use is not None:
+                return use.shown, self._labels(use)
         return "another type", ()
 
     def _labels(self, use: Use | None) -> tuple[Label, ...]:
@@ -154,13 +165,30 @@ class Explainer:
         return {t.kind for t in found if not isinstance(t, UnionType)}
 
     def clash(self, variable: ast.Variable) -> tuple[Use, Use] | None:
-        """Two uses of a variable that no type can satisfy both."""
+        """Two uses of a variable that no type can satisfy both. The second one is to be mended: in the first place a
+        declared column of the body counts, then the rest of the body, then the head."""
         env = self._context.env
-        uses = list(self.uses_of(variable))
+        head = self._root.head.span if isinstance(self._root, Clause) else NOWHERE
+        uses = sorted(self.uses_of(variable), key=lambda use: (_is_inside(use.span, head), use.label is None))
         for position, second in enumerate(uses):
             for first in uses[:position]:
                 if not env.meet(first.types, second.types):
                     return first, second
+        return None
+
+    def unequal(self, variable: ast.Variable) -> tuple[ast.Constraint, Use, Use] | None:
+        """A comparison of two variables, this one or what it is equal to among them, that clash with each other."""
+        env = self._context.env
+        for node in walk(self._root):
+            if not (isinstance(node, ast.Constraint) and isinstance(node.left, ast.Variable)):
+                continue
+            keys = {self._collector.key(side) for side in (node.left, node.right)}
+            if not isinstance(node.right, ast.Variable) or self._collector.key(variable) not in keys:
+                continue
+            for left in self.uses_of(node.left):
+                for right in self.uses_of(node.right):
+                    if not env.meet(left.types, right.types):
+                        return node, left, right
         return None
 
     def uses_of(self, node: ast.Argument) -> Iterator[Use]:
@@ -186,25 +214,27 @@ class Explainer:
                 return None
             types = self._loosened(declared) if self._is_sink(parent) else declared.alone
             return Use(types, f"`{attribute.type}`", part.span, column_label(attribute, owner))
+        if isinstance(parent, ast.Constraint) and parent.op in TEXT_OPERATORS:
+            return Use(self._context.env.constants[Kind.SYMBOL].alone, "`symbol`", part.span)
         if isinstance(parent, ast.Constraint):
             other = parent.right if position == 0 else parent.left
             if not isinstance(other, ast.Variable):
                 return self._own_type(other)
         if isinstance(parent, ast.RecordInit):
-            return self._field(parent, position, part)
+            return self._field(parent, position, part.span)
         if isinstance(parent, ast.Aggregate) and part is parent.target:
             own = self._own_type(parent)
             return None if own is None else replace(own, span=part.span)
         return None
 
-    def _field(self, parent: ast.RecordInit, position: int, part: ast.Variable) -> Use | None:
-        known = self._types[id(parent)]
-        for node in known or ():
+    def _field(self, parent: ast.RecordInit, position: int, span: Span) -> Use | None:
+        declared = self.wanted_type(parent)
+        for node in self._types[id(parent)] or (() if declared is None else (declared,)):
             root = base_of(node)
             if isinstance(root, RecordType) and position < len(root.fields):
                 field = root.fields[position]
                 label = None if root.span is NOWHERE else Label(root.span, f"`{root.name}` is declared here")
-                return Use(field.alone, f"`{field.name}`", part.span, label)
+                return Use(field.alone, f"`{field.name}`", span, label)
         return None
 
     def _is_sink(self, parent: ast.Node) -> bool:

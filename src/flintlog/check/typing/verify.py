@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from flintlog.check.checked import Clause, SubsumptiveClause
 from flintlog.check.groundedness import Term
 from flintlog.check.typing.collect import AtomUse, Context
-from flintlog.check.typing.explain import Explainer, column_label, mend, show, show_node
+from flintlog.check.typing.explain import TEXT_OPERATORS, Explainer, column_label, mend, show, show_node
 from flintlog.check.typing.lattice import ConstantType, RecordType, TypeNode
 from flintlog.check.typing.literals import literal_value
 from flintlog.check.typing.solution import Solution
@@ -20,7 +20,6 @@ from flintlog.syntax import ast
 from flintlog.types import Kind
 
 _ORDERED = ("<", "<=", ">", ">=")
-_TEXT = ("match", "contains", "not_match", "not_contains")
 
 
 def check_functors(context: Context, report: Report) -> None:
@@ -88,7 +87,7 @@ class _Verifier(TermVerifier):
         what = arg.name if isinstance(arg, ast.Variable) else "…"
         if use.is_negated:
             if not all(self._is_same_kind(t, declared) for t in types):
-                message = f"{show_node(arg)} has the type {show(types)}, but `{attribute.type}` is declared here"
+                message = f"{show_node(arg)} has the type {show(types)}, but `{attribute.type}` is asked for"
                 self.error("E303", message, arg, mend(types, declared, what), labels)
         elif not self._context.is_legacy and not all(self._fits(t, declared) for t in types):
             message = f"{show_node(arg)} has the type {show(types)}, which is no subtype of `{attribute.type}`"
@@ -127,22 +126,39 @@ class _Verifier(TermVerifier):
             return
         self._reported.add(key)
         pair = self._explainer.clash(node)
+        if pair is None and self._check_unequal(node):
+            return
         if pair is None:
             note = f"the places that use `{node.name}` ask for different types; compare their declarations"
             self.error("E301", f"no type fits `{node.name}`", node, note, rank=1)
             return
         first, second = pair
         labels = [Label(first.span, f"{first.shown} here"), *(u.label for u in pair if u.label is not None)]
-        target = min(second.types, key=lambda t: t.name)
+        target = min(second.types, key=lambda t: (t.kind is not Kind.NUMBER, t.name))
         message = f"`{node.name}` cannot be both {first.shown} and {second.shown}"
         note = mend(first.types, target, node.name)
         self.errors.append((0, Diagnostic("E301", message, second.span, note, tuple(labels))))
+
+    def _check_unequal(self, node: ast.Variable) -> bool:
+        """Reports a comparison of two variables of different types that leaves this one without a type."""
+        found = self._explainer.unequal(node)
+        if found is None:
+            return False
+        literal, left, right = found
+        message = f"`{literal.op}` compares {left.shown} with {right.shown}"
+        labels = [use.label for use in (left, right) if use.label is not None]
+        assert isinstance(literal.right, ast.Variable)
+        note = mend(right.types, min(left.types, key=lambda t: t.name), literal.right.name)
+        self.error("E321", message, literal, note, labels)
+        return True
 
     def _check_string(self, node: ast.StringLit) -> None:
         if not self._solution.is_of_kind(node, Kind.SYMBOL):
             wanted, labels = self._explainer.wanted(node)
             message = f"a string stands where {wanted} is asked for"
-            note = "write a value of that type, or change the declaration"
+            note = "leave out the quotes, or change the declaration"
+            if not node.value.lstrip("-").isdecimal():
+                note = "write a value of that type, or change the declaration"
             self.error("E304", message, node, note, labels, rank=self._explainer.follows(node))
 
     def _check_number(self, node: ast.NumberLit) -> None:
@@ -174,10 +190,10 @@ class _Verifier(TermVerifier):
             if left is None or right is None or len(left) != 1 or len(right) != 1:
                 continue
             (one,), (other,) = left, right
-            if literal.op not in _TEXT and not env.is_equivalent(one, other):
+            if literal.op not in TEXT_OPERATORS and not env.is_equivalent(one, other):
                 message = f"`{literal.op}` compares {show(left)} with {show(right)}"
                 self.error("E321", message, literal, "convert one of the two sides")
-            elif literal.op in _TEXT:
+            elif literal.op in TEXT_OPERATORS:
                 self._check_operands(literal, (one, other), (Kind.SYMBOL,))
             elif literal.op in _ORDERED:
                 self._check_operands(literal, (one, other), (Kind.NUMBER, Kind.UNSIGNED, Kind.FLOAT, Kind.SYMBOL))
@@ -191,6 +207,7 @@ class _Verifier(TermVerifier):
                 if note is None:
                     note = "convert it with to_string(…)" if node.kind.is_numeric else "use a string"
                 self.error("E322", message, side, note)
+                return
 
 
 def _range_note(kind: Kind, word_size: int) -> str:

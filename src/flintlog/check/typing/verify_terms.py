@@ -94,13 +94,16 @@ class TermVerifier:
             self._record_arity(node, root)
             return
         text, labels = self._explainer.wanted(node)
-        message = f"a record stands where {text} is asked for"
         if isinstance(root, RecordType):
             message = f"this record does not fit `{root.name}`"
-        self.error("E309", message, node, "compare the fields with the declared type", labels, rank=1)
+            self.error("E309", message, node, "compare the fields with the declared type", labels, rank=1)
+            return
+        message = f"a record stands where {text} is asked for"
+        note = "write a value of that type, or change the declaration"
+        self.error("E309", message, node, note, labels, rank=int(root is None))
 
     def _record_arity(self, node: ast.RecordInit, root: RecordType) -> None:
-        message = f"`{root.name}` has {_count(len(root.fields), 'field')}, but {len(node.args)} are given"
+        message = f"`{root.name}` has {_count(len(root.fields), 'field')}, but {_given(node.args)}"
         label = Label(root.span, f"`{root.name}` is declared here")
         self.error("E310", message, node, "give one value for each field", (label,))
 
@@ -108,17 +111,18 @@ class TermVerifier:
         env = self._context.env
         adt = env.branches.get(node.branch)
         if adt is None:
-            note = did_you_mean(node.branch, env.branches) or "declare it in an algebraic data type"
+            known = [f"${name}" for name in env.branches]
+            note = did_you_mean(f"${node.branch}", known) or "declare it in an algebraic data type"
             self.error("E311", f"unknown branch `${node.branch}`", node, note)
             return
         label = Label(adt.span, f"`{adt.name}` is declared here")
         if not all(isinstance(t, AdtType) for t in self._types[id(node)] or (None,)):
             wanted, labels = self._explainer.wanted(node)
             message = f"`${node.branch}` is of type `{adt.name}`, but {wanted} is asked for"
-            self.error("E312", message, node, f"use a branch of that type, or as(…, {adt.name})", (*labels, label))
+            self.error("E312", message, node, "write a value of that type, or change the declaration", (*labels, label))
         elif len(adt.branches[node.branch]) != len(node.args):
             expected = _count(len(adt.branches[node.branch]), "argument")
-            message = f"branch `${node.branch}` takes {expected}, but {len(node.args)} are given"
+            message = f"branch `${node.branch}` takes {expected}, but {_given(node.args)}"
             self.error("E313", message, node, "give one argument for each field", (label,))
 
     def _check_cast(self, node: ast.Cast) -> None:
@@ -139,8 +143,9 @@ class TermVerifier:
         overloads = OVERLOADS.get(node.op, ())
         if not any(o.takes(len(node.args)) for o in overloads):
             arities = " or ".join(str(n) for n in sorted({len(o.params) for o in overloads}))
-            message = f"`{node.op}` takes {arities} arguments, but {len(node.args)} are given"
-            self.error("E316", message, node, None)
+            message = f"`{node.op}` takes {arities} argument{'' if arities == '1' else 's'}, but {_given(node.args)}"
+            known = "; ".join(dict.fromkeys(str(o) for o in overloads))
+            self.error("E316", message, node, f"`{node.op}` works on: {known}")
             return
         given = ", ".join(self._explainer.shown_type(arg) for arg in node.args)
         kinds = [self._explainer.operand_kinds(arg) for arg in node.args]
@@ -159,14 +164,17 @@ class TermVerifier:
         decl = self._context.functors[node.name]
         label = Label(decl.span, f"`@{node.name}` is declared here")
         if len(params) != len(node.args):
-            message = f"`@{node.name}` takes {_count(len(params), 'argument')}, but {len(node.args)} are given"
-            self.error("E319", message, node, None, (label,))
+            message = f"`@{node.name}` takes {_count(len(params), 'argument')}, but {_given(node.args)}"
+            self.error("E319", message, node, "give one argument for each parameter", (label,))
             return
         types = self._types[id(node)]
         if types is None or len(types) != 1 or not all(self._context.env.is_subtype(result, t) for t in types):
             wanted, labels = self._explainer.wanted(node)
             message = f"`@{node.name}` returns `{result.name}`, which does not fit where {wanted} is asked for"
-            note = "cast the result with as(…, type), or declare another result type"
+            target = self._explainer.wanted_type(node)
+            note = "declare another result type, or change what is asked for"
+            if target is not None:
+                note = mend(result.alone, target, "…")
             self.error("E318", message, node, note, (label, *labels), rank=int(types == frozenset()))
         for arg, param in zip(node.args, params, strict=True):
             self._check_parameter(node.name, arg, param, label)
@@ -193,11 +201,11 @@ class TermVerifier:
     def _aggregate_error(self, node: ast.Aggregate) -> None:
         wanted, labels = self._explainer.wanted(node)
         notes = {
-            "count": "count gives a number; convert it with to_unsigned(…) or to_float(…)",
+            "count": "count gives a number; convert it with to_unsigned(…), to_float(…) or to_string(…)",
             "mean": "mean works on floats; convert its target with to_float(…)",
         }
         note = notes.get(node.op, f"{node.op} works on number, unsigned and float, and gives what its target is")
-        message = f"the types of this `{node.op}` do not fit, where {wanted} is asked for"
+        message = f"this `{node.op}` does not fit where {wanted} is asked for"
         self.error("E323", message, node, note, labels, rank=1)
 
     def _check_user_aggregate(self, node: ast.UserAggregate) -> None:
@@ -223,6 +231,10 @@ class TermVerifier:
             note = notes.get(node.op, "the column must be of the same kind of number as the argument")
             message = f"the result of this aggregate does not fit a column of type {wanted}"
             self.error("E325", message, node, note, labels)
+
+
+def _given(args: Sequence[ast.Argument]) -> str:
+    return "1 is given" if len(args) == 1 else f"{len(args)} are given"
 
 
 def _count(number: int, what: str) -> str:

@@ -78,7 +78,7 @@ def parse_user_aggregate(cursor: Cursor, start: Token) -> ast.Argument:
     body = _body(cursor)
     if len(targets) > 1:
         message = f"`@@{name.text}` works on one expression; the others are not looked at"
-        cursor.report.warning("W106", message, targets[1].span)
+        cursor.report.warning("W106", message, targets[1].span, note="leave the others out")
     return ast.UserAggregate(name.text, targets[0] if targets else None, initial, body, span=cursor.since(start))
 
 

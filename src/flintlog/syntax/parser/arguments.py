@@ -80,7 +80,8 @@ def parse_arguments(cursor: Cursor, closing: str) -> tuple[ast.Argument, ...]:
 
 def _note_on_call(cursor: Cursor) -> str | None:
     if cursor.kind == "(" and cursor.previous.kind == IDENT:
-        return f"a functor of your own is called with `@`: `@{cursor.previous.text}(...)`"
+        name = cursor.previous.text
+        return f"a functor of your own is called `@{name}(...)`; if `{name}` is a relation, a `)` is missing before it"
     if cursor.kind in ("<", ">", "<=", ">=", "!=", "="):
         return "a comparison cannot be an argument; it stands in the body of a rule"
     return None

@@ -83,7 +83,8 @@ def _attribute(cursor: Cursor) -> ast.Attribute:
     skip_annotations(cursor)
     name = cursor.name("an attribute")
     if cursor.kind != ":":
-        cursor.unexpected(f"`:` and a type after the attribute `{name.text}`")
+        note = f"each attribute has a type of its own: `{name.text}: number`, say"
+        cursor.unexpected(f"`:` and a type after the attribute `{name.text}`", note=note)
     cursor.advance()
     type_name, _ = cursor.qualified_name("a type")
     lattice = cursor.kind == "<" and cursor.peek().kind == ">"
@@ -157,7 +158,7 @@ def _qualifiers(cursor: Cursor) -> tuple[str, ...]:
         if rival is not None:
             message = f"`{word}` after `{rival}`: a relation has one representation"
             message = message if word != rival else f"the qualifier `{word}` is given twice"
-            cursor.report.error("E123", message, token.span)
+            cursor.report.error("E123", message, token.span, note="keep one of the two")
         if word in _OLD_QUALIFIERS:
             note = f"write `.{word}` and the name of the relation"
             cursor.report.warning("W102", f"the qualifier `{word}` is an old form", token.span, note=note)

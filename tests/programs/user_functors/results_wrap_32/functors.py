@@ -1,0 +1,10 @@
+def square(x):
+    return x * x
+
+
+def twice(x):
+    return 2 * x
+
+
+def third(x):
+    return x / 3
