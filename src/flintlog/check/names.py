@@ -134,7 +134,7 @@ def _check_fact(head: ast.Atom, report: Report) -> bool:
             sound = False
             note = "a fact has constants only; for a rule, write `:-` and a body after the head"
             if isinstance(node, ast.Variable):
-                note = f'a symbol is written `"{node.name}"`; {note}'
+                note = f'write `"{node.name}"` if it is a symbol; for a rule, write `:-` and a body after the head'
             report.error(
                 "E212",
                 f"`{node.span.text or getattr(node, 'name', 'autoinc()')}` in a fact is not a constant",

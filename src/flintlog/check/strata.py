@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from flintlog.check.checked import Clause, Relation, Stratum
 from flintlog.check.dependencies import Dependencies, Use
@@ -72,26 +71,59 @@ def _shown(use: Use) -> str:
 
 
 def strata(dependencies: Dependencies, relations: Mapping[str, Relation]) -> tuple[Stratum, ...]:
-    """The relations in an order of evaluation: what a relation reads comes before it, and what is independent stays in
-    the order of declaration. Inline relations are left out; a cycle through one is still a cycle."""
-    position = {name: i for i, name in enumerate(relations)}
+    """The relations in an order of evaluation: what a relation reads comes before it. Among the orders there are, it is
+    Soufflé's, because programs can see it: in what they print and in the numbers that `autoinc()` gives. Inline
+    relations are left out; a cycle through one is still a cycle."""
     groups = dependencies.groups
-    missing = [{dependencies.group(read) for name in group for read in dependencies.reads(name)} for group in groups]
-    readers: list[list[int]] = [[] for _ in groups]
-    for i, needed in enumerate(missing):
-        needed.discard(i)
-        for group in needed:
-            readers[group].append(i)
-    ready = [(position[groups[i][0]], i) for i, needed in enumerate(missing) if not needed]
-    heapq.heapify(ready)
+    by_name = sorted(relations, key=lambda name: name.split("."))
+    reads = [{dependencies.group(read) for name in group for read in dependencies.reads(name)} for group in groups]
+    numbered = _numbered(by_name, dependencies)
+    readers: dict[int, list[int]] = {group: [] for group in numbered}
+    for group in numbered:
+        reads[group].discard(group)
+        for read in reads[group]:
+            readers[read].append(group)
+    order: dict[int, None] = {}
+    for start in numbered:
+        if not reads[start]:
+            order[start] = None
+            waiting = [iter(readers[start])]
+            while waiting:
+                reader = next((r for r in waiting[-1] if r not in order and reads[r] <= order.keys()), None)
+                if reader is None:
+                    waiting.pop()
+                else:
+                    order[reader] = None
+                    waiting.append(iter(readers[reader]))
     result = []
-    while ready:
-        _, i = heapq.heappop(ready)
-        names = tuple(name for name in groups[i] if not relations[name].is_inline)
+    for group in order:
+        members = sorted(groups[group], key=lambda name: name.split("."))
+        names = tuple(name for name in members if not relations[name].is_inline)
         if names:
-            result.append(Stratum(names, dependencies.mutual(groups[i][0], groups[i][-1])))
-        for reader in readers[i]:
-            missing[reader].discard(i)
-            if not missing[reader]:
-                heapq.heappush(ready, (position[groups[reader][0]], reader))
+            result.append(Stratum(names, dependencies.mutual(groups[group][0], groups[group][-1])))
     return tuple(result)
+
+
+def _numbered(by_name: Iterable[str], dependencies: Dependencies) -> list[int]:
+    """The groups in the order in which a depth-first search completes them: relations by name, what they read first."""
+    numbered: dict[int, None] = {}
+    seen: set[str] = set()
+    for start in by_name:
+        waiting = [] if start in seen else [(start, _reads_by_name(start, dependencies))]
+        seen.add(start)
+        while waiting:
+            name, reads = waiting[-1]
+            read = next((read for read in reads if read not in seen), None)
+            if read is not None:
+                seen.add(read)
+                waiting.append((read, _reads_by_name(read, dependencies)))
+                continue
+            waiting.pop()
+            group = dependencies.group(name)
+            if seen.issuperset(dependencies.groups[group]):
+                numbered.setdefault(group)
+    return list(numbered)
+
+
+def _reads_by_name(name: str, dependencies: Dependencies) -> Iterator[str]:
+    return iter(sorted(dependencies.reads(name), key=lambda read: read.split(".")))

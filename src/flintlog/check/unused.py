@@ -31,8 +31,10 @@ def check_unused(
     unbound = {diagnostic.span for diagnostic in report.errors if diagnostic.code == "E401"}
     for rule in rules.values():
         _check_variables(rule, unbound, report)
-    shown = [relation for name, relation in relations.items() if name not in suppressed]
-    _check_relations(shown, clauses, directives, report)
+    # A relation whose name is misspelt elsewhere would seem unused.
+    if not any(diagnostic.code in ("E201", "E601") for diagnostic in report.errors):
+        shown = [relation for name, relation in relations.items() if name not in suppressed]
+        _check_relations(shown, clauses, directives, report)
 
 
 def _check_variables(rule: Sequence[Clause | SubsumptiveClause], unbound: set[Span], report: Report) -> None:

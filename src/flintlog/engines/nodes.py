@@ -29,8 +29,8 @@ from flintlog.types import Row
 
 class NodeRows:
     """Evaluates nodes over tables. While `delta_scan` is set, that one scan reads only `delta`, the last round's new
-    rows; all others read everything. With `sorted_scans`, rows come in the order of their words: a choice among rows depends
-    on their order, and must not change from run to run."""
+    rows; all others read everything. With `sorted_scans`, rows come in the order of their words: a choice among rows
+    depends on their order, and must not change from run to run."""
 
     def __init__(
         self, tables: Mapping[str, Table], shared: Mapping[int, Node], machine: Machine, *, sorted_scans: bool

@@ -74,7 +74,9 @@ class _Job:
     def missing(self, path: Path, error: OSError) -> FlintlogError:
         """Why a file cannot be opened, and what the user can do about it."""
         try:
-            guess = did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
+            # The ending is what all of them have in common, so it must not make them look alike.
+            alike = [entry.name for entry in path.parent.iterdir() if did_you_mean(path.stem, [entry.stem])]
+            guess = did_you_mean(path.name, alike)
         except OSError:
             guess = None
         way = "give the directory of the facts with -F, or the file with filename=…"

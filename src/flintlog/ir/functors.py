@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any
 
+from flintlog.ir.regex import matches
 from flintlog.ir.words import Words
 from flintlog.types import Kind
 
@@ -213,20 +214,11 @@ def _substring(text: str, start: int, length: int, notify: Notify) -> str:
     return text.encode("utf-8", "surrogateescape")[start:end].decode("utf-8", "surrogateescape")
 
 
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(pattern)
-    except re.error:
-        return None
-
-
 def _matches(pattern: str, text: str, wanted: bool, notify: Notify) -> bool:
-    compiled = _compiled(pattern)
-    if compiled is None:
+    found = matches(pattern, text)
+    if found is None:
         notify(f'match: "{pattern}" is not a regular expression; the constraint does not hold')
-        return False
-    return (compiled.fullmatch(text) is not None) is wanted
+    return found is wanted
 
 
 # --- Conversions ----------------------------------------------------------------------------------

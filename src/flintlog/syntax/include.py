@@ -71,7 +71,9 @@ class Includes:
 
     def _report_missing(self, name: str, at: Span, directories: Sequence[Path]) -> None:
         folder = Path(name).parent
-        neighbours = [str(folder / e.name) for d in directories if (d / folder).is_dir() for e in (d / folder).iterdir()]
+        there = [entry for d in directories if (d / folder).is_dir() for entry in (d / folder).iterdir()]
+        # The ending is what all of them have in common, so it must not make them look alike.
+        alike = [str(folder / entry.name) for entry in there if did_you_mean(Path(name).stem, [entry.stem])]
         looked = ", ".join(f"`{d}`" for d in dict.fromkeys(directories))
-        note = did_you_mean(name, neighbours) or f"looked in {looked}"
+        note = did_you_mean(name, alike) or f"looked in {looked}"
         self._report.error("E110", f"cannot find the file `{name}`", at, note=note)

@@ -69,18 +69,26 @@ def test_the_cycle_is_shown() -> None:
     assert [label.text for label in found.labels] == ["`b` reads `c`", "`c` reads `a`"]
 
 
-def test_strata_come_in_order_of_need_then_of_declaration() -> None:
+def test_strata_come_in_order_of_need_then_of_name() -> None:
     program = checked(
         ".decl top(x: number) .decl q(x: number) .decl p(x: number) .decl e(x: number) e(1)."
         " top(x) :- p(x), q(x). p(x) :- q(x). p(x) :- e(x). q(x) :- p(x). .output top"
     )
-    assert program.strata == (Stratum(("e",), False), Stratum(("q", "p"), True), Stratum(("top",), False))
+    assert program.strata == (Stratum(("e",), False), Stratum(("p", "q"), True), Stratum(("top",), False))
 
 
-def test_independent_relations_stay_in_the_order_of_declaration() -> None:
+def test_independent_relations_come_in_the_order_of_their_names() -> None:
     names = [f"r{i}" for i in (3, 1, 2)]
     program = checked(" ".join(f".decl {name}(x: number) {name}(1)." for name in names))
-    assert [stratum.relations[0] for stratum in program.strata] == names
+    assert [stratum.relations[0] for stratum in program.strata] == ["r1", "r2", "r3"]
+
+
+def test_what_reads_a_relation_follows_it_at_once() -> None:
+    program = checked(
+        ".decl a(x: number) a(1). .decl b(x: number) b(1). .decl z(x: number) z(x) :- a(x)."
+        " .decl y(x: number) y(x) :- a(x), b(x). .output y, z"
+    )
+    assert [stratum.relations[0] for stratum in program.strata] == ["a", "z", "b", "y"]
 
 
 def test_inline_relations_are_in_no_stratum_but_carry_recursion() -> None:

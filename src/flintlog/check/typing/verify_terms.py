@@ -147,14 +147,24 @@ class TermVerifier:
             known = "; ".join(dict.fromkeys(str(o) for o in overloads))
             self.error("E316", message, node, f"`{node.op}` works on: {known}")
             return
-        given = ", ".join(self._explainer.shown_type(arg) for arg in node.args)
-        kinds = [self._explainer.operand_kinds(arg) for arg in node.args]
-        # Operands that would do by themselves mean that something else in the clause is wrong.
-        would_do = any(o.takes(len(kinds)) and all(o.param(i) in k for i, k in enumerate(kinds)) for o in overloads)
         known = "; ".join(str(o) for o in overloads if o.takes(len(node.args)))
-        message = f"`{node.op}` cannot be used like this: its operands are {given}"
         note = f"`{node.op}` works on: {known}; use to_number, to_unsigned, to_float or to_string to convert"
-        self.error("E317", message, node, note, rank=int(would_do))
+        results = self._possible_results(node)
+        if results:
+            # Operands that would do by themselves mean that something else in the clause is wrong.
+            wanted, labels = self._explainer.wanted(node)
+            message = f"`{node.op}` gives {' or '.join(f'`{kind}`' for kind in results)}, but {wanted} is asked for"
+            self.error("E317", message, node, note, labels, rank=1)
+            return
+        given = ", ".join(self._explainer.shown_type(arg) for arg in node.args)
+        message = f"`{node.op}` cannot be used like this: its operands are {given}"
+        self.error("E317", message, node, note)
+
+    def _possible_results(self, node: ast.Functor) -> list[str]:
+        """The kinds of value that a functor gives for operands of these kinds, whatever its surroundings ask for."""
+        kinds = [self._explainer.operand_kinds(arg) for arg in node.args]
+        fitting = [o for o in OVERLOADS.get(node.op, ()) if o.takes(len(kinds))]
+        return sorted({o.result.value for o in fitting if all(o.param(i) in k for i, k in enumerate(kinds))})
 
     def _check_user_functor(self, node: ast.UserFunctor) -> None:
         signature = self._collector.signature(node.name)
@@ -182,9 +192,10 @@ class TermVerifier:
     def _check_parameter(self, name: str, arg: ast.Argument, param: TypeNode, label: Label) -> None:
         types = self._solution.types_of(arg)
         if types is None or len(types) != 1 or not all(self._context.env.is_subtype(t, param) for t in types):
-            message = f"{show_node(arg)} does not fit a parameter of `@{name}` of type `{param.name}`"
+            message = f"{show_node(arg)} does not fit the parameter of type `{param.name}` of `@{name}`"
             what = arg.name if isinstance(arg, ast.Variable) else "…"
-            self.error("E320", message, arg, mend(types, param, what), (label,), rank=1)
+            computed = isinstance(arg, ast.UserFunctor) or (isinstance(arg, ast.Functor) and self._possible_results(arg))
+            self.error("E320", message, arg, mend(types, param, what), (label,), rank=0 if computed else 1)
 
     # --- Aggregates -------------------------------------------------------------------------------
 
