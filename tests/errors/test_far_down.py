@@ -19,16 +19,12 @@ MISTAKES = {
 
 
 def program_of_a_thousand_lines(wrong: str) -> str:
-    """In each line the declaration of a relation and a rule for it, or a comment."""
-    lines = [".decl r0(x: number, y: number) r0(1, 2). /* a comment", "over two lines */ .output r999"]
-    for i in range(2, LINES):
-        rule = wrong if i + 1 == WRONG_LINE else f"r{i}(x, y) :- r{i - 1}(x, y), r1(y, x)."
-        lines.append(f".decl r{i}(x: number, y: number)")
-        lines[-1] += f"\t{rule}" if i + 1 != WRONG_LINE else ""
-        if i + 1 == WRONG_LINE:
-            lines[-1] = rule
-    lines[1] += " .decl r1(x: number, y: number) r1(2, 1)."
-    lines[1] += f" .decl r{WRONG_LINE - 1}(x: number, y: number)"
+    """A declaration and a rule in every line, but for a comment over two lines at the top and the wrong line."""
+    decls = [f".decl r{i}(x: number, y: number)" for i in range(LINES)]
+    lines = [f"{decl}\tr{i}(x, y) :- r{i - 1}(x, y), r1(y, x)." for i, decl in enumerate(decls)]
+    lines[0] = f"{decls[0]} r0(1, 2). /* a comment"
+    lines[1] = f"over two lines */ {decls[1]} r1(2, 1). .output r999 {decls[WRONG_LINE - 1]}"
+    lines[WRONG_LINE - 1] = wrong
     return "\n".join(lines) + "\n"
 
 

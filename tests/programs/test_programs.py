@@ -30,7 +30,7 @@ def run_case(case: Path, engine: NaiveEngine, out: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("flintlog.api.run.load_engine", lambda name: engine)
     facts = case / "facts"
     program = Program.load(case / "program.dl", word_size=word_size)
-    lowered = program.compilation.program
+    lowered = program.results_only()
     verify(lowered)
     run = Run(facts_dir=facts if facts.is_dir() else case, word_size=word_size, functors=program.functors())
     stdout = io.StringIO()

@@ -14,6 +14,8 @@ from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.ir import program as ir
+from flintlog.passes.remove_unneeded import remove_unneeded
 from flintlog.source import SourceFile
 
 
@@ -73,6 +75,11 @@ class Program:
         from flintlog.api.explain import explain
 
         return explain(self.compilation, stage)
+
+    def results_only(self) -> ir.Program:
+        """The compiled program without what no `.output` or `.printsize` needs."""
+        program = self.compilation.program
+        return remove_unneeded(program, {d.relation for d in program.io if d.kind != "input"})
 
     def functors(self) -> dict[str, Callable[..., Any]]:
         """The functions in `functors.py` beside the program, if the program declares functors."""

@@ -22,7 +22,7 @@ def run(args: Namespace) -> int:
         raise FlintlogError([Diagnostic("E906", f"there is no facts directory `{facts_dir}`")])
     program = _load(args)
     _show_warnings(program, args.no_warn or args.quiet)
-    lowered = program.compilation.program
+    lowered = program.results_only()
     if args.engine == "auto" and not args.quiet:
         print("engine: naive, the reference engine (the only one in this version)", file=sys.stderr)
     functors = load_functors(Path(args.functors)) if args.functors else program.functors()

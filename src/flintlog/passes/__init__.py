@@ -1,0 +1,1 @@
+"""IR -> IR: one file per pass."""

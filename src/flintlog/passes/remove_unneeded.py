@@ -1,0 +1,123 @@
+"""Leaves out what no result needs.
+
+Requires nothing. Establishes: every relation is wanted, or some rule on the way to a wanted one reads it; no rule reads
+a relation that is empty whatever the facts are. A program may not even end without this: what counts upwards for ever
+does no harm where nobody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from flintlog.ir.program import Program, Rule
+from flintlog.ir.relation import Aggregate, AntiJoin, ConcatAll, Node, Scan, Shared, children
+from flintlog.ir.visit import relations_of
+
+
+def remove_unneeded(program: Program, wanted: Collection[str]) -> Program:
+    """The program without relations, rules and directives that the wanted relations do not depend on.
+
+    >>> from flintlog.ir.text import parse_program, print_program
+    >>> program = parse_program('''
+    ...     relation edge(x: number)
+    ...     relation path(x: number)
+    ...     relation other(x: number)
+    ...     input edge
+    ...     input other
+    ...     output path
+    ...     stratum edge
+    ...     stratum other
+    ...     stratum path
+    ...       rule 1 path
+    ...         scan edge(x: number)
+    ... ''')
+    >>> print(print_program(remove_unneeded(program, {"path"})))
+    relation edge(x: number)
+    relation path(x: number)
+    <BLANKLINE>
+    input edge
+    output path
+    <BLANKLINE>
+    stratum edge
+    <BLANKLINE>
+    stratum path
+      rule 1 path
+        scan edge(x: number)
+    <BLANKLINE>
+    """
+    program = _without_dead_rules(program)
+    needed = _needed(program, wanted)
+    if len(needed) == len(program.relations):
+        return program
+    strata = [
+        replace(
+            stratum,
+            relations=tuple(name for name in stratum.relations if name in needed),
+            rules=tuple(rule for rule in stratum.rules if rule.relation in needed),
+            subsumptions=tuple(s for s in stratum.subsumptions if s.relation in needed),
+        )
+        for stratum in program.strata
+    ]
+    return replace(
+        program,
+        relations={name: relation for name, relation in program.relations.items() if name in needed},
+        strata=tuple(stratum for stratum in strata if stratum.relations),
+        io=tuple(directive for directive in program.io if directive.relation in needed),
+    )
+
+
+def _needed(program: Program, wanted: Collection[str]) -> set[str]:
+    reads: dict[str, set[str]] = {name: set() for name in program.relations}
+    for stratum in program.strata:
+        for rule in stratum.rules:
+            reads[rule.relation] |= relations_of(rule.body, program.shared)
+        for subsumption in stratum.subsumptions:
+            reads[subsumption.relation] |= relations_of(subsumption.body, program.shared)
+    for name, relation in program.relations.items():
+        if relation.delta_of is not None:
+            reads[name].add(relation.delta_of)
+    needed: set[str] = set()
+    waiting = [name for name in wanted if name in reads]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += reads[name]
+    return needed
+
+
+def _without_dead_rules(program: Program) -> Program:
+    """Without rules that read a relation which has neither rules nor an input, until no more of them are found."""
+    filled = {directive.relation for directive in program.io if directive.kind == "input"}
+    filled |= {name for name, relation in program.relations.items() if relation.delta_of is not None}
+    rules = [rule for stratum in program.strata for rule in stratum.rules]
+    while True:
+        present = filled | {rule.relation for rule in rules}
+        alive = [rule for rule in rules if all(name in present for name in _required(rule))]
+        if len(alive) == len(rules):
+            break
+        rules = alive
+    ids = {rule.id for rule in rules}
+    if all(rule.id in ids for stratum in program.strata for rule in stratum.rules):
+        return program
+    strata = [replace(s, rules=tuple(rule for rule in s.rules if rule.id in ids)) for s in program.strata]
+    return replace(program, strata=tuple(strata))
+
+
+def _required(rule: Rule) -> Iterator[str]:
+    """The relations that need a row for the rule to have one."""
+
+    def walk(node: Node) -> Iterator[str]:
+        match node:
+            case Scan():
+                yield node.relation
+            case AntiJoin():
+                yield from walk(node.left)
+            case Aggregate() | ConcatAll() | Shared():
+                pass
+            case _:
+                for child in children(node):
+                    yield from walk(child)
+
+    return walk(rule.body)
