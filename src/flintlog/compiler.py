@@ -66,5 +66,7 @@ def read_source(path: Path) -> SourceFile:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         reason = error.strerror or str(error)
-        raise FlintlogError([Diagnostic("E110", f"cannot read the program `{path}`: {reason.lower()}")]) from None
+        note = "a program is read from a file; `-` does not stand for standard input" if str(path) == "-" else None
+        message = f"cannot read the program `{path}`: {reason.lower()}"
+        raise FlintlogError([Diagnostic("E110", message, note=note)]) from None
     return SourceFile(str(path), text)

@@ -106,11 +106,13 @@ class Program:
         given = {
             name: rows_of(program.relations[name], data, program.types, self._word_size) for name, data in facts.items()
         }
+        warnings: list[Diagnostic] = []
         run = Run(
             facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
             engine=engine,
             word_size=self._word_size,
             functors={**self.functors(), **(functors or {})},
             given=given,
+            notify=warnings.append,
         )
-        return Result(program, evaluate(program, run))
+        return Result(program, evaluate(program, run), warnings)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from flintlog.diagnostics import did_you_mean
+from flintlog.diagnostics import Diagnostic, did_you_mean
 from flintlog.ir.program import Program, Relation
 from flintlog.types import Row, TypeTable
 
@@ -65,9 +65,13 @@ class RelationResult(Collection[Row]):
 
 
 class Result(Mapping[str, RelationResult]):
-    """The relations of a program after a run."""
+    """The relations of a program after a run. `warnings` is what was odd about it: extra columns in a facts file, a
+    `match` whose pattern is none."""
 
-    def __init__(self, program: Program, rows: Mapping[str, Collection[Row]]) -> None:
+    def __init__(
+        self, program: Program, rows: Mapping[str, Collection[Row]], warnings: Sequence[Diagnostic] = ()
+    ) -> None:
+        self.warnings = tuple(warnings)
         self._results = {
             name: RelationResult(relation, rows[name], program.types) for name, relation in program.relations.items()
         }

@@ -48,5 +48,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 def cannot_write(path: Path, error: Exception) -> FlintlogError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    if isinstance(error, FileExistsError):
+        reason = "a file stands where its directory should be"
     note = "choose another output directory with -D, or another file with filename=…"
     return FlintlogError([Diagnostic("E712", f"cannot write `{path}`: {reason}", note=note)])

@@ -222,7 +222,7 @@ class Lexer:
         if character == "'":
             closing = text.find("'", end, self._line_end(end))
             end = closing + 1 if closing >= 0 else end
-        while end < len(text) and text[end] == character:
+        while end < len(text) and (text[end] == character or not (character.isascii() or text[end].isascii())):
             end += 1
         self._position = end
         token = self._make(ERROR, start, end)

@@ -70,6 +70,11 @@ class _Preprocessor:
     # --- Reading a file ---------------------------------------------------------------------------
 
     def _read(self, source: SourceFile, place: Place) -> Iterator[Token]:
+        if "\0" in source.text:
+            zero = source.text.index("\0")
+            note = "is this the program, and not a compiled file or a picture?"
+            self._report.error("E119", "this is not a text: it has a zero byte", Span(source, zero, zero + 1), note=note)
+            return
         lexer = Lexer(source, self._report)
         groups: list[_Group] = []
         self._trails[source] = place.trail

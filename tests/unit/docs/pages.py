@@ -12,7 +12,7 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if "decisions" not in path.pa
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: `souffle word-size=32` has a language and options. Its text is lines [first, last) of the page."""
+    """A fenced block: `souffle word-size=32` has a language and options. Its text is lines [first, last) of a page."""
 
     language: str
     options: dict[str, str]
@@ -63,13 +63,16 @@ def rewrite(page: Path, texts: list[tuple[Block, str]]) -> None:
 
 def anchors(page: Path) -> set[str]:
     """The names that links to the headings of a page have, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+    headings = re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def links(page: Path) -> list[tuple[Path, str]]:
     """The links to other files or headings: the file, and the heading's anchor or nothing."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
-    targets = [t for t in re.findall(r"\]\(([^)\s]+)\)", text) if not t.startswith(("http:", "https:"))]
+    targets = [t for t in re.findall(r"\]\(([^)\s]+)\)", _prose(page)) if not t.startswith(("http:", "https:"))]
     parts = [target.partition("#") for target in targets]
     return [((page.parent / path).resolve() if path else page, anchor) for path, _, anchor in parts]
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.unit.docs.pages import DOCS, PAGES, Block, Section, anchors, links, rewrite, sections
 
 from flintlog.api.program import Program
 from flintlog.diagnostics import FlintlogError
@@ -32,14 +33,14 @@ from flintlog.io.row_order import ordered
 from flintlog.io.schema import Schema
 from flintlog.syntax.literals import quote
 from flintlog.types import Adt, Value
-from tests.unit.docs.pages import DOCS, PAGES, Block, Section, anchors, links, rewrite, sections
 
+_RUN = ("souffle", "python", "console")
 _EXPECTING = ("output", "error")
 _CASES = [
     pytest.param(page, index, id=f"{page.relative_to(DOCS)}:{section.title}")
     for page in PAGES
     for index, section in enumerate(sections(page))
-    if section.blocks
+    if any(block.language in _RUN and "file" not in block.options for block in section.blocks)
 ]
 
 
@@ -51,10 +52,10 @@ def test_examples(
     section = sections(page)[index]
     found = list(run_section(section))
     if request.config.getoption("--update"):
-        rewrite(page, [(block, actual) for block, actual in found if _shown(block, block.text) != _shown(block, actual)])
+        rewrite(page, [(block, text) for block, text in found if _shown(block, text) != _shown(block, block.text)])
         return
-    for block, actual in found:
-        assert _shown(block, actual) == _shown(block, block.text), f"{page}:{block.first}\n{actual}"
+    for block, text in found:
+        assert _shown(block, text) == _shown(block, block.text), f"{page}:{block.first}\n{text}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
