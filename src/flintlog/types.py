@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -42,6 +43,10 @@ class Adt(NamedTuple):
     branch: str
     args: tuple[Value, ...]
 
+
+# A set finds a NaN again only if it is the very same object, so each of the two has one, which everybody uses.
+NAN = math.copysign(math.nan, 1)
+NEGATIVE_NAN = math.copysign(math.nan, -1)
 
 Value: TypeAlias = int | float | str | None | tuple["Value", ...] | Adt
 Row: TypeAlias = tuple[Value, ...]

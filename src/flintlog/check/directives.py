@@ -24,8 +24,8 @@ _KEYS: dict[str, frozenset[str]] = {
     "json": _JSON_KEYS,
     "jsonfile": _JSON_KEYS,
     "sqlite": _DATABASE_KEYS,
-    "parquet": frozenset(("filename", "columns", "mode")),
-    "arrow": frozenset(("filename", "columns")),
+    "parquet": frozenset(("filename",)),
+    "arrow": frozenset(("filename", "format")),
     "jdbc": _JDBC_KEYS,
     "table": frozenset(("table", "columns", "mode")),
 }

@@ -107,26 +107,27 @@ class _StratumRun:
         """Removes dominated rows; returns the new rows that stay. Rows of a later round cannot push out their equals of
         an earlier one; rows of one round that dominate each other all go."""
         new = dict.fromkeys(self.nodes.delta[name])
-        pairs = [
-            pair
-            for subsumption in self.stratum.subsumptions
-            if subsumption.relation == name
-            for pair in self._dominations(subsumption, first)
-        ]
-        if first:
-            dominated = {low for low, _ in pairs}
-        else:
+        dominated: set[Row] = set()
+        for subsumption in self.stratum.subsumptions:
+            if subsumption.relation != name:
+                continue
+            if first:
+                dominated |= {low for low, _ in self._dominations(subsumption, [None])}
+                continue
+            # The first two scans are the rows that are compared; others are of the condition, which may hold only now.
+            scans = list(self._recursive_scans(subsumption.body))
+            pairs = list(self._dominations(subsumption, scans[:2]))
             rejected = {low for low, _ in pairs if low in new}
-            dominated = rejected | {low for low, high in pairs if high in new and high not in rejected}
+            dominated |= rejected | {low for low, high in pairs if high in new and high not in rejected}
+            dominated |= {low for low, _ in self._dominations(subsumption, scans[2:])}
         for row in dominated:
             self.tables[name].remove(row)
         return [row for row in new if row not in dominated]
 
-    def _dominations(self, subsumption: Subsumption, first: bool) -> Iterator[tuple[Row, Row]]:
-        """The pairs of a dominated row and one that dominates it; after the first round, those with a new row."""
-        arity = len(self.tables[subsumption.relation].relation.columns)
-        scans = [scan for scan in self._recursive_scans(subsumption.body) if scan.relation == subsumption.relation]
-        for row in self._rows(subsumption, [None] if first else scans[:2]):
+    def _dominations(self, rule: Subsumption, delta_scans: Sequence[Scan | None]) -> Iterator[tuple[Row, Row]]:
+        """The pairs of a dominated row and one that dominates it, with each of these scans in turn on the delta."""
+        arity = len(self.tables[rule.relation].relation.columns)
+        for row in self._rows(rule, delta_scans):
             if row[:arity] != row[arity:]:
                 yield row[:arity], row[arity:]
 

@@ -163,6 +163,6 @@ def _arrow_type(column: Field, schema: Schema) -> pa.DataType:
         return pa.string()
     if scalar.kind is Kind.FLOAT:
         return pa.float32() if is_single(scalar, schema.word_size) else pa.float64()
-    bits = min(scalar.bits or schema.word_size, schema.word_size)
+    # A whole word for sized types too: a program computes in words, and may have computed more than the type holds.
     prefix = "u" if scalar.kind is Kind.UNSIGNED else ""
-    return getattr(pa, f"{prefix}int{bits}")()
+    return getattr(pa, f"{prefix}int{schema.word_size}")()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any
 
 from flintlog.io.numerals import ValueTextError, integer_bounds, is_single, round_to_single, scan_float
 from flintlog.io.schema import Schema
-from flintlog.types import Adt, AdtType, Field, Kind, RecordType, ScalarType, Value
+from flintlog.types import NAN, NEGATIVE_NAN, Adt, AdtType, Field, Kind, RecordType, ScalarType, Value
 
 
 def value_from_json(item: Any, type_name: str, schema: Schema) -> Value:
@@ -52,6 +53,8 @@ def float_value(item: Any, scalar: ScalarType, word_size: int) -> float:
         raise _wrong(item, scalar.name)
     if not isinstance(item, int | float) or isinstance(item, bool):
         raise _wrong(item, scalar.name)
+    if item != item:
+        return NEGATIVE_NAN if copysign(1.0, item) < 0 else NAN
     try:
         return round_to_single(item) if is_single(scalar, word_size) else float(item)
     except OverflowError as error:

@@ -8,7 +8,7 @@ import re
 import struct
 from typing import TYPE_CHECKING
 
-from flintlog.types import Kind, ScalarType
+from flintlog.types import NAN, NEGATIVE_NAN, Kind, ScalarType
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -94,7 +94,7 @@ def scan_float(text: str, start: int, scalar: ScalarType, word_size: int) -> tup
         raise ValueTextError(message, start, max(1, len(text) - start))
     digits = match[1]
     if match["nan"]:
-        return math.copysign(math.nan, -1.0 if digits[0] == "-" else 1.0), match.end()
+        return NEGATIVE_NAN if digits[0] == "-" else NAN, match.end()
     value = _nearest(digits, bool(match["hex"]), is_single(scalar, word_size))
     if value is None:
         message = f"{digits[:40]} is out of range for `{scalar.name}`"

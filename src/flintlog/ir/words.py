@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
 
-from flintlog.types import Kind
-
-# Processors set the sign of the NaN they compute.
-NOT_A_NUMBER = math.copysign(math.nan, -1)
+from flintlog.types import NEGATIVE_NAN, Kind
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Words:
         """Rounds to single precision if words have 32 bits; too large becomes infinite. Every NaN becomes one and the
         same object, so that rows with it are equal, as their words are."""
         if value != value:
-            return NOT_A_NUMBER
+            return NEGATIVE_NAN  # processors set the sign of the NaN they compute
         if self.size == 64:
             return value
         try:

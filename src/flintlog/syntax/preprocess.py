@@ -71,9 +71,9 @@ class _Preprocessor:
 
     def _read(self, source: SourceFile, place: Place) -> Iterator[Token]:
         if "\0" in source.text:
-            zero = source.text.index("\0")
-            note = "is this the program, and not a compiled file or a picture?"
-            self._report.error("E119", "this is not a text: it has a zero byte", Span(source, zero, zero + 1), note=note)
+            # Without an excerpt: the bytes would do odd things to a terminal.
+            note = "name a Datalog program in plain text"
+            self._report.error("E119", f"`{source.name}` is not a text: it has zero bytes in it", note=note)
             return
         lexer = Lexer(source, self._report)
         groups: list[_Group] = []
