@@ -25,10 +25,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # Public names are loaded on first use, so that `flintlog --help` need not import the compiler.
-    if name in _HOMES:
-        from importlib import import_module
+if not TYPE_CHECKING:  # a type checker sees the imports above, and that there are no other names
 
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'flintlog' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        # Public names are loaded on first use, so that `flintlog --help` need not import the compiler.
+        if name in _HOMES:
+            from importlib import import_module
+
+            return getattr(import_module(_HOMES[name]), name)
+        raise AttributeError(f"module 'flintlog' has no attribute {name!r}")

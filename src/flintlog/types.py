@@ -45,7 +45,7 @@ class Adt(NamedTuple):
 
 
 # A set finds a NaN again only if it is the very same object, so each of the two has one, which everybody uses.
-NAN = math.copysign(math.nan, 1)
+NAN = math.nan
 NEGATIVE_NAN = math.copysign(math.nan, -1)
 
 Value: TypeAlias = int | float | str | None | tuple["Value", ...] | Adt

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from flintlog.io import format_value
+from flintlog.io.columnar import table_of
+from flintlog.io.schema import Schema
 from flintlog.ir.program import Relation
-from flintlog.types import Kind, Row, TypeTable
+from flintlog.types import Row, TypeTable
 
-_ARROW_TYPES = {Kind.NUMBER: pa.int64(), Kind.UNSIGNED: pa.uint64(), Kind.FLOAT: pa.float64(), Kind.SYMBOL: pa.string()}
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def to_arrow(relation: Relation, rows: Collection[Row], types: TypeTable) -> pa.Table:
-    """Numbers, floats and symbols as Arrow's own types; records and branches as the text a facts file has."""
-    arrays = []
-    for i, (field, kind) in enumerate(zip(relation.columns, relation.kinds, strict=True)):
-        values: list[object] = [row[i] for row in rows]
-        if kind not in _ARROW_TYPES:
-            values = [format_value(v, field.type, types, 64) for v in values]  # type: ignore[arg-type]
-        arrays.append(pa.array(values, type=_ARROW_TYPES.get(kind, pa.string())))
-    return pa.table(arrays, names=[field.name for field in relation.columns])
+    """Numbers, floats and symbols as Arrow's own types; records and branches as text that can be read back."""
+    import pyarrow as pa
+
+    if not relation.columns:
+        # A table from arrays has as many rows as its first column; this one has none, but may have a row.
+        batch = pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
+        return pa.Table.from_batches([batch])
+    return table_of(Schema(relation.name, relation.columns, types, 64), list(rows))

@@ -2,95 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from flintlog.diagnostics import Diagnostic, FlintlogError, Report
+from flintlog.api.tables import rows_in
+from flintlog.api.values import NotAValue, converter
+from flintlog.diagnostics import FlintlogError, Report
 from flintlog.io import read_facts
 from flintlog.ir.program import Relation
-from flintlog.ir.words import Words
-from flintlog.types import Adt, AdtType, Kind, RecordType, Row, TypeTable, Value
+from flintlog.types import Adt, Row, TypeTable
+
+SHOWN_PER_RELATION = 10
+
+_FORMATS = {
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".json": "jsonfile",
+    ".sqlite": "sqlite",
+    ".db": "sqlite",
+}
 
 
-def rows_of(relation: Relation, data: Any, types: TypeTable, word_size: int) -> list[Row]:
-    """The rows of a relation from whatever the caller has."""
-    if isinstance(data, str | Path):
-        return _read(relation, Path(data), types, word_size)
-    words = Words(word_size)
-    rows: list[Row] = []
-    for number, row in enumerate(_iterate(data)):
-        values = tuple(row) if isinstance(row, tuple | list) else (row,)
-        if len(values) != len(relation.columns):
-            raise _error(
-                relation, number, f"has {len(values)} values; the relation has {len(relation.columns)} columns"
-            )
-        try:
-            rows.append(tuple(_value(v, f.type, types, words) for v, f in zip(values, relation.columns, strict=True)))
-        except ValueError as error:
-            raise _error(relation, number, str(error)) from None
-    return rows
+def rows_of(relation: Relation, data: Any, types: TypeTable, word_size: int, report: Report) -> list[Row]:
+    """The rows of a relation from whatever the caller has. Problems go into the report; rows are then left out."""
+    try:
+        if isinstance(data, str | PathLike):
+            return _read(relation, Path(data), types, word_size, report)
+        return _checked(relation, rows_in(data, relation), types, word_size, report)
+    except FlintlogError as error:
+        for diagnostic in error.diagnostics:
+            report.add(diagnostic)
+        return []
 
 
-def _iterate(data: Any) -> Iterator[Any]:
-    if hasattr(data, "to_arrow"):  # polars
-        data = data.to_arrow()
-    elif type(data).__module__.startswith("pandas."):
-        return iter(data.itertuples(index=False, name=None))
-    if type(data).__module__.startswith("pyarrow."):
-        return iter(zip(*(column.to_pylist() for column in data.columns), strict=True))
-    if not isinstance(data, Iterable):
-        message = f"cannot read rows from a {type(data).__name__}"
-        note = "give rows, a pandas or polars data frame, an Arrow table, or a path"
-        raise FlintlogError([Diagnostic("E904", message, note=note)])
-    return iter(data)
-
-
-def _read(relation: Relation, path: Path, types: TypeTable, word_size: int) -> list[Row]:
-    formats = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".json": "json"}
-    params = {"IO": formats.get(path.suffix, "file"), "filename": str(path.absolute())}
-    if path.suffix == ".csv":
+def _read(relation: Relation, path: Path, types: TypeTable, word_size: int, report: Report) -> list[Row]:
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    params = {"IO": _FORMATS.get(suffix, "file"), "filename": str(path.absolute())}
+    if suffix == ".csv":
         params["delimiter"] = ","
-    report = Report()
-    rows = read_facts(
+    return read_facts(
         relation.name, relation.columns, params, types, facts_dir=Path(), word_size=word_size, report=report
     )
-    report.raise_if_errors()
+
+
+def _checked(relation: Relation, data: Iterable[Any], types: TypeTable, word_size: int, report: Report) -> list[Row]:
+    converters = [converter(column.type, types, word_size) for column in relation.columns]
+    names = [column.name for column in relation.columns]
+    rows: list[Row] = []
+    wrong = 0
+    for number, row in enumerate(data):
+        try:
+            values = _parts(row, names)
+            rows.append(tuple([convert(value) for convert, value in zip(converters, values, strict=True)]))
+        except NotAValue as error:
+            wrong += 1
+            if wrong <= SHOWN_PER_RELATION:
+                report.error("E904", f"row {number} for `{relation.name}` {error}")
+    if wrong > SHOWN_PER_RELATION:
+        report.error("E904", f"and {wrong - SHOWN_PER_RELATION} more rows for `{relation.name}` have problems")
     return rows
 
 
-def _error(relation: Relation, number: int, problem: str) -> FlintlogError:
-    return FlintlogError([Diagnostic("E904", f"row {number} for `{relation.name}` {problem}")])
+def _parts(row: Any, names: Sequence[str]) -> Sequence[Any]:
+    """The values of a row. A relation with one column takes the values themselves, too."""
+    if isinstance(row, Mapping):
+        if row.keys() != set(names):
+            raise NotAValue(f"has the keys {_listed(row)}; the relation has the columns {_listed(names)}")
+        return [row[name] for name in names]
+    if hasattr(row, "tolist"):  # a row, or a scalar, of numpy
+        row = row.tolist()
+    values: Sequence[Any] = row if isinstance(row, tuple | list) and not isinstance(row, Adt) else (row,)
+    if len(values) != len(names):
+        plural = "value" if len(values) == 1 else "values"
+        raise NotAValue(f"has {len(values)} {plural}; the relation has {len(names)} columns")
+    return values
 
 
-def _value(value: Any, type_name: str, types: TypeTable, words: Words) -> Value:
-    """A value as the engines want it; numpy's scalars become Python's own."""
-    declared = types[type_name]
-    if hasattr(value, "item") and not isinstance(value, str):
-        value = value.item()
-    match declared.kind:
-        case Kind.NUMBER | Kind.UNSIGNED if isinstance(value, int) and not isinstance(value, bool):
-            if words.fits(value, declared.kind):
-                return value
-            raise ValueError(f"has {value}, which is out of range for {type_name}")
-        case Kind.FLOAT if isinstance(value, int | float) and not isinstance(value, bool):
-            return words.real(float(value))
-        case Kind.SYMBOL if isinstance(value, str):
-            return value
-        case Kind.RECORD if value is None or isinstance(value, tuple | list):
-            return _record(value, declared, types, words)
-        case Kind.ADT if isinstance(value, Adt) and isinstance(declared, AdtType):
-            branch = declared.branch(value.branch)
-            if branch is not None and len(branch.fields) == len(value.args):
-                args = zip(value.args, branch.fields, strict=True)
-                return Adt(value.branch, tuple(_value(v, f.type, types, words) for v, f in args))
-    raise ValueError(f"has {value!r}, which is not a {type_name}")
-
-
-def _record(value: Any, declared: Any, types: TypeTable, words: Words) -> Value:
-    if value is None:
-        return None
-    assert isinstance(declared, RecordType)
-    if len(value) != len(declared.fields):
-        raise ValueError(f"has {value!r}; a {declared.name} has {len(declared.fields)} fields")
-    return tuple(_value(v, f.type, types, words) for v, f in zip(value, declared.fields, strict=True))
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"

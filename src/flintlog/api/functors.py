@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from flintlog.api.values import plain
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, UserFunction
@@ -15,7 +16,7 @@ from flintlog.ir.relation import Aggregate
 from flintlog.ir.scalar import UserCall
 from flintlog.ir.visit import node_terms, walk, walk_scalar
 from flintlog.ir.words import Words
-from flintlog.types import Kind
+from flintlog.types import Adt, Kind
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,7 +28,7 @@ _PYTHON_TYPES: dict[Kind, type | tuple[type, ...]] = {
     Kind.FLOAT: (float, int),
     Kind.SYMBOL: str,
     Kind.RECORD: (tuple, type(None)),
-    Kind.ADT: tuple,
+    Kind.ADT: Adt,
 }
 
 
@@ -76,6 +77,11 @@ def bind_functors(
         for name, signature in program.functions.items()
         if name in called and name not in known
     ]
+    missing += [
+        Diagnostic("E903", f"the functor `@{name}` is no function but {known[name]!r}", program.functions[name].span)
+        for name in sorted(called)
+        if name in known and not callable(known[name])
+    ]
     if missing:
         raise FlintlogError(missing)
     return {name: _checked(known[name], program.functions[name], words) for name in called}
@@ -104,7 +110,7 @@ def _checked(function: Callable[..., Any], signature: UserFunction, words: Words
 
     def call(*args: Any) -> Any:
         try:
-            result: Any = function(*args)
+            result: Any = plain(function(*args))
         except Exception as error:
             raise EvaluationError(f"the functor `@{name}` failed: {type(error).__name__}: {error}") from error
         if not isinstance(result, expected) or isinstance(result, bool):

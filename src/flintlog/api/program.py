@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -13,10 +13,11 @@ from flintlog.api.functors import load_functors
 from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, read_source
-from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.ir import program as ir
 from flintlog.passes.remove_unneeded import remove_unneeded
 from flintlog.source import SourceFile
+from flintlog.types import Row
 
 
 class Program:
@@ -40,22 +41,31 @@ class Program:
         *,
         name: str = "<text>",
         word_size: int = 64,
-        include_dirs: tuple[Path, ...] = (),
+        include_dirs: Iterable[str | PathLike[str]] = (),
         defines: Mapping[str, str] | None = None,
     ) -> None:
+        if word_size not in (32, 64):
+            raise FlintlogError([Diagnostic("E900", f"words cannot have {word_size} bits", note="choose 32 or 64")])
         self._source = SourceFile(name, text)
         self._word_size = word_size
-        self._include_dirs = include_dirs
+        self._include_dirs = tuple(map(Path, include_dirs))
         self._defines = defines or {}
         self._directory = Path()
         self._path: Path | None = None
 
     @classmethod
-    def load(cls, path: str | PathLike[str], **options: Any) -> Program:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        word_size: int = 64,
+        include_dirs: Iterable[str | PathLike[str]] = (),
+        defines: Mapping[str, str] | None = None,
+    ) -> Program:
         """The program in a file. Facts files are looked for beside it, unless `run` is told otherwise."""
         file = Path(path)
         source = read_source(file)
-        program = cls(source.text, name=source.name, **options)
+        program = cls(source.text, name=source.name, word_size=word_size, include_dirs=include_dirs, defines=defines)
         program._source = source
         program._path, program._directory = file, file.parent
         return program
@@ -90,6 +100,8 @@ class Program:
 
     def run(
         self,
+        more_facts: Mapping[str, Any] | None = None,
+        /,
         *,
         engine: str = "auto",
         facts_dir: str | PathLike[str] | None = None,
@@ -97,16 +109,19 @@ class Program:
         **facts: Any,
     ) -> Result:
         """Runs the program. Relations given by name take rows, pandas or polars frames, Arrow tables or a path; other
-        inputs are read as their `.input` says. Nothing is written: the result has every relation."""
+        inputs are read as their `.input` says. Nothing is written: the result has every relation. `more_facts` is for
+        names that Python does not take as arguments: `run({"net.link": rows})`."""
         program = self.compilation.program
-        unknown = [name for name in facts if name not in program.relations]
-        if unknown:
-            note = did_you_mean(unknown[0], program.relations)
-            raise FlintlogError([Diagnostic("E904", f"the program has no relation `{unknown[0]}`", note=note)])
-        given = {
-            name: rows_of(program.relations[name], data, program.types, self._word_size) for name, data in facts.items()
-        }
-        warnings: list[Diagnostic] = []
+        report = Report()
+        given: dict[str, list[Row]] = {}
+        for name, data in {**(more_facts or {}), **facts}.items():
+            if name in program.relations:
+                given[name] = rows_of(program.relations[name], data, program.types, self._word_size, report)
+            else:
+                note = did_you_mean(name, program.relations)
+                report.error("E909", f"the program has no relation `{name}`", note=note)
+        report.raise_if_errors()
+        warnings: list[Diagnostic] = list(report.warnings)
         run = Run(
             facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
             engine=engine,

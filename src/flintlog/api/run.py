@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from flintlog.api.functors import bind_functors
-from flintlog.diagnostics import Diagnostic, Report
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.engine import Evaluation, load_engine
-from flintlog.io import read_facts, write_facts
+from flintlog.io import check_output, read_facts, write_facts
 from flintlog.ir.program import Program
 from flintlog.ir.words import Words
 from flintlog.types import Row
@@ -61,6 +61,20 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
             run.notify(Diagnostic("W801", message))
 
     return engine.run(program, Evaluation(facts, functions, run.word_size, notify))
+
+
+def check_outputs(program: Program, output_dir: Path) -> None:
+    """Raises, all together, what would keep `write_results` from writing: to be asked before the program runs."""
+    report = Report()
+    for directive in program.io:
+        if directive.kind == "output" and str(output_dir) != "-":
+            relation = program.relations[directive.relation]
+            try:
+                check_output(relation.name, relation.columns, dict(directive.params))
+            except FlintlogError as error:
+                for diagnostic in error.diagnostics:
+                    report.add(replace(diagnostic, span=directive.span))
+    report.raise_if_errors()
 
 
 def write_results(

@@ -79,13 +79,15 @@ def _check_cycles(
 
 
 def _introducing(inline: set[str], clauses: Iterable[Clause | SubsumptiveClause]) -> set[str]:
-    """The inline relations with a rule whose body has variables that its head does not have."""
+    """The inline relations with a rule whose body has variables that its head does not have. A `range` counts as one:
+    what it generates is a variable's values."""
     found = set()
     for clause in clauses:
         if isinstance(clause, Clause) and clause.head.name in inline:
             in_head = {node.name for node in walk(clause.head) if isinstance(node, ast.Variable)}
             in_body = {node.name for node in walk(*clause.body) if isinstance(node, ast.Variable)}
-            if in_body - in_head:
+            generates = any(isinstance(node, ast.Functor) and node.op == "range" for node in walk(clause))
+            if in_body - in_head or generates:
                 found.add(clause.head.name)
     return found
 

@@ -13,6 +13,7 @@ from flintlog.ir.relation import (
     Aggregate,
     AntiJoin,
     ConcatAll,
+    Each,
     FlatMap,
     JoinFlatMap,
     Node,
@@ -78,7 +79,8 @@ class NodeRows:
         pipeline = self._pipelines.get(id(node))
         if pipeline is None:
             pipeline = self.machine.pipeline(schema, node.steps, node.output)
-            if {column.name for column in schema} - {v.name for _, v in node.output if isinstance(v, Column)}:
+            told_apart = {column.name for column in schema} | {s.column.name for s in node.steps if isinstance(s, Each)}
+            if told_apart - {value.name for _, value in node.output if isinstance(value, Column)}:
                 pipeline = partial(_distinct, pipeline)  # a projection may make two rows equal; a filter cannot
             self._pipelines[id(node)] = pipeline
         return pipeline(rows)

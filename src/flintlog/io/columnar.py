@@ -127,7 +127,7 @@ def _reader(column: Field, schema: Schema) -> Callable[[Any], Value]:
 def write_columnar(stream: BinaryIO, is_parquet: bool, as_stream: bool, schema: Schema, rows: Sequence[Row]) -> None:
     import pyarrow as pa
 
-    table = _table(schema, rows)
+    table = table_of(schema, rows)
     if is_parquet:
         import pyarrow.parquet as pq
 
@@ -138,7 +138,8 @@ def write_columnar(stream: BinaryIO, is_parquet: bool, as_stream: bool, schema: 
         writer.write_table(table)
 
 
-def _table(schema: Schema, rows: Sequence[Row]) -> pa.Table:
+def table_of(schema: Schema, rows: Sequence[Row]) -> pa.Table:
+    """Rows as an Arrow table; FlintlogError where a symbol is no text."""
     import pyarrow as pa
 
     arrays = []

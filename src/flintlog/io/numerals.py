@@ -135,7 +135,8 @@ def round_to_single(value: float) -> float:
     >>> round_to_single(0.1)
     0.10000000149011612
     """
-    rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+    # With "f" instead of "<f", which does the same on any machine of today, a number too large would become infinite.
+    rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
     return rounded
 
 

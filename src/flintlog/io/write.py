@@ -33,14 +33,21 @@ def write_facts(
 ) -> None:
     """Writes rows where an .output or .printsize directive with these parameters wants them, in a fixed order. A file
     appears when it is complete. FlintlogError where that cannot be done, Unsupported for what only Spark can write."""
+    check_output(relation, columns, params)
+    schema = Schema(relation_name(relation, params), columns, types, word_size)
+    _WRITERS[params.get("IO", "file")](_Job(relation, schema, params, output_dir, stdout), rows)
+
+
+def check_output(relation: str, columns: Sequence[Field], params: Mapping[str, str]) -> None:
+    """Raises what `write_facts` would raise whatever the rows are, so that nobody computes them in vain."""
     kind = params.get("IO", "file")
     if kind in _SPARK_ONLY:
         message = f"IO={kind} of `{relation}` is written by Spark only"
         raise Unsupported([Diagnostic("E931", message, note="run with --engine spark")])
     if kind not in _WRITERS:
         raise unknown_format(kind, "output", [*_WRITERS, *_SPARK_ONLY], NOWHERE)
-    schema = Schema(relation_name(relation, params), columns, types, word_size)
-    _WRITERS[kind](_Job(relation, schema, params, output_dir, stdout), rows)
+    if kind in _NEED_COLUMNS:
+        require_columns(columns, relation, _NEED_COLUMNS[kind], NOWHERE)
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,6 @@ def _write_json(job: _Job, rows: Iterable[Row]) -> None:
 def _write_sqlite(job: _Job, rows: Iterable[Row]) -> None:
     from flintlog.io.sqlite import database_name, write_sqlite
 
-    require_columns(job.schema.columns, job.relation, "SQLite", NOWHERE)
     database = database_name(job.relation, job.params, job.output_dir)
     if not database.startswith(("file:", ":memory:")):
         try:
@@ -137,7 +143,6 @@ def _write_arrow(job: _Job, rows: Iterable[Row]) -> None:
 
 
 def _write_columnar(job: _Job, rows: Iterable[Row], is_parquet: bool) -> None:
-    require_columns(job.schema.columns, job.relation, "Parquet and Arrow files", NOWHERE)
     in_order = ordered(rows, job.schema)
     with atomic_file(job.path(".parquet" if is_parquet else ".arrow")) as stream:
         write_columnar(stream, is_parquet, job.params.get("format") == "stream", job.schema, in_order)
@@ -156,3 +161,4 @@ _WRITERS: dict[str, Callable[[_Job, Iterable[Row]], None]] = {
     "arrow": _write_arrow,
 }
 _SPARK_ONLY = ("jdbc", "table")
+_NEED_COLUMNS = {"sqlite": "SQLite", "parquet": "Parquet and Arrow files", "arrow": "Parquet and Arrow files"}

@@ -15,7 +15,7 @@ from typing import Any
 
 from flintlog.ir.regex import matches
 from flintlog.ir.words import Words
-from flintlog.types import Kind
+from flintlog.types import NAN, NEGATIVE_NAN, Kind
 
 Function = Callable[..., Any]
 Notify = Callable[[str], None]
@@ -173,9 +173,16 @@ def _float_operation(op: str, words: Words) -> Function:
         "*": lambda a, b: words.real(a * b),
         "/": lambda a, b: words.real(_float_quotient(a, b)),
         "^": lambda a, b: words.real(_float_power(a, b)),
-        "neg": lambda a: -a,
+        "neg": _opposite,
     }
     return functions[op]
+
+
+def _opposite(a: float) -> float:
+    """Also of NaN, whose sign shows; there are two of them, not one for every time it is computed."""
+    if a == a:
+        return -a
+    return NAN if a is NEGATIVE_NAN else NEGATIVE_NAN
 
 
 def _float_quotient(a: float, b: float) -> float:

@@ -18,15 +18,13 @@ from flintlog.lower.clause import (
     Literal,
     Negated,
     Summarise,
-    Term,
     Test,
     TypedClause,
     Wildcard,
     columns_in,
-    is_fresh,
+    is_unnamed,
     literal_columns,
-    substitute_literal,
-    substitute_scalar,
+    written_name,
 )
 
 
@@ -54,7 +52,7 @@ class BodyBuilder:
             if ready is None:
                 raise self._ungrounded(pending, clause)
             pending.remove(ready)
-            pending[:0] = self._place(ready, pending)
+            pending[:0] = self._place(ready)
 
     def project(self, output: list[tuple[str, Scalar]]) -> Node:
         return FlatMap(self.node, tuple(self.steps), tuple(output))
@@ -69,13 +67,11 @@ class BodyBuilder:
     # --- The order --------------------------------------------------------------------------------
 
     def _next(self, pending: list[Literal]) -> Literal | None:
-        """The literal to place now: a filter, else one that binds by computing, else the next atom, else an aggregate
-        whose witnesses the clause asks for."""
+        """The literal to place now: a filter, else one that binds by computing, else the next atom."""
         tests = (p for p in pending if isinstance(p, Test | Negated) and self._is_bound(literal_columns(p)))
         binders = (p for p in pending if self._binds(p))
         atoms = (p for p in pending if isinstance(p, Atom))
-        witnessed = (p for p in pending if isinstance(p, Summarise) and p.fold.value is not None)
-        return next(tests, None) or next(binders, None) or next(atoms, None) or next(witnessed, None)
+        return next(tests, None) or next(binders, None) or next(atoms, None)
 
     def _binds(self, literal: Literal) -> bool:
         match literal:
@@ -93,7 +89,7 @@ class BodyBuilder:
     def _is_bound(self, columns: Iterable[Column]) -> bool:
         return all(c.name in self.bound for c in columns)
 
-    def _place(self, literal: Literal, pending: list[Literal]) -> list[Literal]:
+    def _place(self, literal: Literal) -> list[Literal]:
         """Puts a literal on the tree; returns literals that remain to be placed in its stead."""
         match literal:
             case Atom():
@@ -114,12 +110,12 @@ class BodyBuilder:
                 self.steps.append(Each(target, bounds))
                 self._take(target, column)
             case Summarise():
-                return self._summarise(literal)
+                self._summarise(literal)
         return []
 
     def _ungrounded(self, pending: list[Literal], clause: TypedClause) -> FlintlogError:
-        missing = [c.name for p in pending for c in literal_columns(p) if c.name not in self.bound]
-        name = next((n for n in missing if not is_fresh(n)), "_")
+        missing = [written_name(c.name) for p in pending for c in literal_columns(p) if c.name not in self.bound]
+        name = next(filter(None, missing), "_")
         note = (
             "bind it in an atom of the rule that is neither negated nor in an aggregate;"
             " an atom of an inline relation binds what the rules in its place bind"
@@ -200,25 +196,24 @@ class BodyBuilder:
 
     # --- Aggregates -------------------------------------------------------------------------------
 
-    def _summarise(self, summary: Summarise) -> list[Literal]:
+    def _summarise(self, summary: Summarise) -> None:
         """Groups the aggregate's body by the columns it shares with the clause, and joins the groups."""
         outside = self.flush()
-        shared = tuple(c for c in summary.outer if c.name in self.bound)
-        by = tuple(c.name for c in shared)
-        keys = FlatMap(outside, (), tuple((c.name, c) for c in shared)) if shared else Unit()
-        inner = BodyBuilder(self.fresh, None if not shared or _grounds(summary, by) else keys)
+        by = tuple(c.name for c in summary.outer)
+        keys = FlatMap(outside, (), tuple((c.name, c) for c in summary.outer)) if by else Unit()
+        inner = BodyBuilder(self.fresh, None if not by or _grounds(summary, by) else keys)
         inner.build(summary.body, TypedClause("", (), (), span=summary.span))
         node = inner.flush()
         if _is_materialised(summary):
             # Soufflé puts such a body into a relation over its named variables: `_` only asks for existence there.
-            named = [c for c in node.schema if not is_fresh(c.name) or c in columns_in(_values(summary))]
-            node = FlatMap(node, (), tuple((c.name, c) for c in named))
+            used = {*summary.outer, *columns_in(() if summary.fold.value is None else (summary.fold.value,))}
+            kept = [c for c in node.schema if c in used or not is_unnamed(c)]
+            node = FlatMap(node, (), tuple((c.name, c) for c in kept))
         column = self._free(summary.column)
         groups = Aggregate(node, by, column.name, summary.fold, keys if summary.fold.has_default else None)
         output = {c.name: c for c in (*outside.schema, *groups.schema)}
         self.node = JoinFlatMap(outside, groups, by, (), tuple(output.items()))
         self._take(column, summary.column)
-        return self._witnesses(summary)
 
     def _free(self, column: Column) -> Column:
         """The column itself, or a fresh one if a value for it is known already, to be compared with."""
@@ -228,16 +223,6 @@ class BodyBuilder:
         self.bound[column.name] = column
         if column is not wanted:
             self.steps.append(Where(Compare("=", column, wanted)))
-
-    def _witnesses(self, summary: Summarise) -> list[Literal]:
-        """For variables of a min or max that the clause uses and nothing else binds: the rows that attain the value."""
-        if self._is_bound(summary.outer):
-            return []
-        assert summary.fold.value is not None
-        mentioned = {c for part in summary.body for c in literal_columns(part)} - set(summary.outer)
-        apart: dict[str, Scalar] = {c.name: self.fresh.column(c.kind) for c in sorted(mentioned, key=lambda c: c.name)}
-        attained = Compare("=", summary.column, substitute_scalar(summary.fold.value, apart))
-        return [*(substitute_literal(part, apart) for part in summary.body), Test(attained, summary.span)]
 
 
 def _same_shape(left: Scalar, right: Scalar) -> bool:
@@ -258,10 +243,6 @@ def _is_pattern(scalar: Scalar) -> bool:
 
 def _atoms(summary: Summarise) -> list[Atom]:
     return [part for part in summary.body if isinstance(part, Atom)]
-
-
-def _values(summary: Summarise) -> list[Term]:
-    return [] if summary.fold.value is None else [summary.fold.value]
 
 
 def _grounds(summary: Summarise, names: tuple[str, ...]) -> bool:

@@ -10,18 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from flintlog.ir.relation import Fold
-from flintlog.ir.scalar import (
-    Call,
-    Column,
-    Compare,
-    MakeBranch,
-    MakeRecord,
-    Never,
-    Part,
-    Reinterpret,
-    Scalar,
-    UserCall,
-)
+from flintlog.ir.scalar import Column, Compare, Never, Scalar
+from flintlog.ir.visit import substitute, walk_scalar
 from flintlog.source import NOWHERE, Span
 from flintlog.types import Kind
 
@@ -67,8 +57,7 @@ class Generate:
 @dataclass(frozen=True)
 class Summarise:
     """`column` is the fold over the bindings of `body`. Variables local to the aggregate have names of their own;
-    `outer` are those it shares with the clause around it: those it is grouped by, and witnesses, which the clause
-    leaves to the aggregate to bind."""
+    `outer` are those it shares with what is around it, which it is grouped by."""
 
     column: Column
     fold: Fold
@@ -95,28 +84,34 @@ class Fresh:
     def __init__(self) -> None:
         self._last = 0
 
-    def name(self) -> str:
-        self._last += 1
-        return f"${self._last}"
-
     def column(self, kind: Kind) -> Column:
-        return Column(self.name(), kind)
+        """A column without a name in the source."""
+        return self._numbered("", kind)
+
+    def copy(self, column: Column) -> Column:
+        """Another column for a variable, `x$1` for `x`: what has a name keeps one."""
+        return self._numbered(written_name(column.name), column.kind)
+
+    def _numbered(self, prefix: str, kind: Kind) -> Column:
+        self._last += 1
+        return Column(f"{prefix}${self._last}", kind)
 
 
-def is_fresh(name: str) -> bool:
-    return name.startswith("$")
+def written_name(name: str) -> str:
+    """What a column is called in the source; "" for one that stands for no variable of it."""
+    return name.partition("$")[0]
+
+
+def is_unnamed(column: Column) -> bool:
+    """Whether a column stands for `_` or for the value of an expression rather than for a variable."""
+    return not written_name(column.name)
 
 
 def columns_in(terms: Iterable[Term]) -> Iterator[Column]:
     """The columns that occur in scalars, each as often as it does."""
     for term in terms:
-        match term:
-            case Column():
-                yield term
-            case Call() | UserCall() | MakeRecord() | MakeBranch():
-                yield from columns_in(term.args)
-            case Part() | Reinterpret():
-                yield from columns_in((term.arg,))
+        if not isinstance(term, Wildcard):
+            yield from (scalar for scalar in walk_scalar(term) if isinstance(scalar, Column))
 
 
 def literal_columns(literal: Literal) -> Iterator[Column]:
@@ -136,52 +131,52 @@ def literal_columns(literal: Literal) -> Iterator[Column]:
             yield from literal.outer
 
 
+def all_columns(literals: Iterable[Literal]) -> Iterator[Column]:
+    """The columns that literals mention, those local to their aggregates included."""
+    for literal in literals:
+        yield from literal_columns(literal)
+        if isinstance(literal, Summarise):
+            yield from all_columns(literal.body)
+
+
 Substitution: TypeAlias = dict[str, Scalar]
 
 
-def substitute(term: Term, to: Substitution) -> Term:
-    return term if isinstance(term, Wildcard) else substitute_scalar(term, to)
-
-
-def substitute_scalar(scalar: Scalar, to: Substitution) -> Scalar:
-    """The scalar with columns replaced by other scalars."""
-    match scalar:
-        case Column():
-            return to.get(scalar.name, scalar)
-        case Call() | UserCall() | MakeRecord() | MakeBranch():
-            return replace(scalar, args=tuple(substitute_scalar(a, to) for a in scalar.args))
-        case Part() | Reinterpret():
-            return replace(scalar, arg=substitute_scalar(scalar.arg, to))
-        case _:
-            return scalar
-
-
 def substitute_literal(literal: Literal, to: Substitution) -> Literal:
+    """The literal with columns replaced by other scalars; a column that it binds only by another column."""
     match literal:
         case Atom():
-            return replace(literal, args=tuple(substitute(a, to) for a in literal.args))
-        case Negated():
-            return Negated(replace(literal.atom, args=tuple(substitute(a, to) for a in literal.atom.args)))
+            return _substitute_atom(literal, to)
+        case Negated(atom):
+            return Negated(_substitute_atom(atom, to))
         case Test(Compare(op, left, right)):
-            return replace(literal, condition=Compare(op, substitute_scalar(left, to), substitute_scalar(right, to)))
+            return replace(literal, condition=Compare(op, substitute(left, to), substitute(right, to)))
         case Generate():
-            column = to.get(literal.column.name, literal.column)
-            assert isinstance(column, Column)
-            return Generate(column, tuple(substitute_scalar(b, to) for b in literal.bounds))
+            return Generate(_substitute_column(literal.column, to), tuple(substitute(b, to) for b in literal.bounds))
         case Summarise():
             return _substitute_summary(literal, to)
         case _:
             return literal
 
 
+def _substitute_atom(atom: Atom, to: Substitution) -> Atom:
+    return replace(atom, args=tuple(a if isinstance(a, Wildcard) else substitute(a, to) for a in atom.args))
+
+
+def _substitute_column(column: Column, to: Substitution) -> Column:
+    value = to.get(column.name, column)
+    assert isinstance(value, Column)
+    return value
+
+
 def _substitute_summary(summary: Summarise, to: Substitution) -> Summarise:
-    column = to.get(summary.column.name, summary.column)
-    assert isinstance(column, Column)
     fold = summary.fold
-    if fold.value is not None:
-        fold = replace(fold, value=substitute_scalar(fold.value, to))
-    if fold.init is not None:
-        fold = replace(fold, init=substitute_scalar(fold.init, to))
+    value, init = (term and substitute(term, to) for term in (fold.value, fold.init))
     outer = dict.fromkeys(columns_in(substitute(column, to) for column in summary.outer))
-    body = tuple(substitute_literal(part, to) for part in summary.body)
-    return replace(summary, column=column, fold=fold, body=body, outer=tuple(outer))
+    return replace(
+        summary,
+        column=_substitute_column(summary.column, to),
+        fold=replace(fold, value=value, init=init),
+        body=tuple(substitute_literal(part, to) for part in summary.body),
+        outer=tuple(outer),
+    )

@@ -11,6 +11,7 @@ from itertools import product
 
 from flintlog.diagnostics import InternalError
 from flintlog.ir.scalar import OPPOSITE, Column, Compare, Const, Never, Scalar
+from flintlog.ir.visit import substitute
 from flintlog.lower.clause import (
     Atom,
     Fresh,
@@ -21,10 +22,10 @@ from flintlog.lower.clause import (
     Test,
     TypedClause,
     Wildcard,
+    all_columns,
     columns_in,
-    literal_columns,
+    is_unnamed,
     substitute_literal,
-    substitute_scalar,
 )
 from flintlog.types import Kind
 
@@ -57,31 +58,27 @@ class Inliner:
         for arg, head in zip(atom.args, rule.head, strict=True):
             if isinstance(arg, Wildcard):
                 continue
-            if isinstance(head, Column) and head.name not in to:
+            # An aggregate or a range in the head binds its column itself: no argument can take that one's place.
+            if isinstance(head, Column) and head.name not in to and not is_unnamed(head):
                 to[head.name] = arg
             else:
                 equal.append((arg, head))
-        mentioned = [*columns_in(rule.head), *(c for literal in rule.body for c in _all_columns(literal))]
-        for column in mentioned:
+        for column in (*columns_in(rule.head), *all_columns(rule.body)):
             if column.name not in to:
-                to[column.name] = self.fresh.column(column.kind)
-        tests = [Test(Compare("=", arg, substitute_scalar(head, to)), atom.span) for arg, head in equal]
+                to[column.name] = self.fresh.copy(column)
+        tests = [Test(Compare("=", arg, substitute(head, to)), atom.span) for arg, head in equal]
         return (*tests, *(substitute_literal(literal, to) for literal in rule.body))
 
     def _denials(self, atom: Atom) -> list[tuple[Literal, ...]]:
-        """The ways for every rule to fail: one literal of each is denied. The checks allow no new variables here."""
+        """The ways for every rule to fail: one literal of each is denied. The checks allow no new variables here; an
+        aggregate only names the value that a literal beside it tests."""
         bodies = [self._instance(rule, atom) for rule in self.rules[atom.relation]]
-        return [tuple(_deny(literal) for literal in choice) for choice in product(*bodies)]
+        values = [literal for body in bodies for literal in body if isinstance(literal, Summarise)]
+        tests = [[literal for literal in body if not isinstance(literal, Summarise)] for body in bodies]
+        return [(*values, *(_deny(literal) for literal in choice)) for choice in product(*tests)]
 
 
 _ZERO = Const(0, Kind.NUMBER)
-
-
-def _all_columns(literal: Literal) -> Iterator[Column]:
-    yield from literal_columns(literal)
-    if isinstance(literal, Summarise):
-        for part in literal.body:
-            yield from _all_columns(part)
 
 
 def _deny(literal: Literal) -> Literal:

@@ -14,6 +14,7 @@ from itertools import product
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.ir.scalar import Column, Compare, MakeBranch, MakeRecord, Scalar
+from flintlog.ir.visit import substitute
 from flintlog.lower.clause import (
     Atom,
     Fresh,
@@ -27,7 +28,6 @@ from flintlog.lower.clause import (
     Wildcard,
     columns_in,
     literal_columns,
-    substitute_scalar,
 )
 
 # The operands of a lattice's operators, to be replaced.
@@ -48,7 +48,7 @@ class LatticeOps:
 
 
 def apply_operator(operator: Scalar, left: Scalar, right: Scalar) -> Scalar:
-    return substitute_scalar(operator, {LEFT: left, RIGHT: right})
+    return substitute(operator, {LEFT: left, RIGHT: right})
 
 
 class LatticeClauses:

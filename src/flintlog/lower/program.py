@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from flintlog.check.checked import CheckedProgram, Lattice, Stratum
 from flintlog.check.checked import Relation as CheckedRelation
 from flintlog.ir import program as ir
 from flintlog.ir.relation import Node, Values
-from flintlog.ir.scalar import Call, Column, Const, MakeBranch, MakeRecord, Scalar, UserCall
+from flintlog.ir.scalar import Call, Column, Const, MakeBranch, MakeRecord, Scalar
+from flintlog.ir.visit import rewrite_scalar
 from flintlog.ir.words import Words
 from flintlog.lower.body import lower_clause
 from flintlog.lower.clause import Fresh, TypedClause
@@ -98,11 +98,7 @@ class _Lowering:
         typer = ClauseTyper(self.checked.kinds, self.fresh, self.words)
 
         def operator(argument: ast.Argument | None) -> Scalar | None:
-            if argument is None:
-                return None
-            scalar = typer.scalar(argument)
-            names = iter((LEFT, RIGHT))
-            return _fill_operands(scalar, names)
+            return None if argument is None else _fill_operands(typer.scalar(argument))
 
         return LatticeOps(operator(lattice.bottom), operator(lattice.lub), operator(lattice.glb))
 
@@ -143,7 +139,8 @@ class _Lowering:
         aggregates = self.checked.relations[name].head_aggregates
         columns = [c.name for c in relation.columns]
         if set(aggregates) - {None, "min", "max"}:
-            yield self._rule(name, clauses[0], lower_head_aggregates(relation, aggregates, clauses, self.fresh))
+            if clauses:  # an inline relation without rules may leave none
+                yield self._rule(name, clauses[0], lower_head_aggregates(relation, aggregates, clauses, self.fresh))
             return
         schema = tuple(Column(c, kind) for c, kind in zip(columns, relation.kinds, strict=True))
         # Adjacent facts become one rule. A choice-domain sees the order of facts and rules, so it stays as written.
@@ -174,13 +171,14 @@ class _Lowering:
         return self.last_id
 
 
-def _fill_operands(scalar: Scalar, names: Iterator[str]) -> Scalar:
+def _fill_operands(scalar: Scalar) -> Scalar:
     """Names the two `_` of a lattice operator, in the order they stand."""
-    if isinstance(scalar, Column):
-        return Column(next(names, RIGHT), scalar.kind)
-    if isinstance(scalar, Call | UserCall | MakeRecord | MakeBranch):
-        return replace(scalar, args=tuple(_fill_operands(a, names) for a in scalar.args))
-    return scalar
+    names = iter((LEFT, RIGHT))
+
+    def fill(part: Scalar) -> Scalar:
+        return Column(next(names, RIGHT), part.kind) if isinstance(part, Column) else part
+
+    return rewrite_scalar(scalar, fill)
 
 
 def _constant_row(clause: TypedClause) -> Row | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from flintlog.check.checked import CheckedProgram, Clause, NegatedAtom, SubsumptiveClause
 from flintlog.check.scopes import Scopes, resolve_scopes
@@ -24,6 +25,7 @@ from flintlog.ir.scalar import (
     Scalar,
     UserCall,
 )
+from flintlog.ir.visit import substitute
 from flintlog.ir.words import Words
 from flintlog.lower.clause import (
     Atom,
@@ -31,13 +33,16 @@ from flintlog.lower.clause import (
     Generate,
     Literal,
     Negated,
+    Substitution,
     Summarise,
     Term,
     Test,
     TypedClause,
     Wildcard,
+    all_columns,
     columns_in,
     literal_columns,
+    substitute_literal,
 )
 from flintlog.syntax import ast
 from flintlog.types import Kind
@@ -50,12 +55,13 @@ class ClauseTyper:
         self.kinds, self.fresh, self.words = kinds, fresh, words
         self.scopes = Scopes({}, ())  # which variables aggregates share with the clause around them
         self.drawn_out: list[Literal] = []  # aggregates and ranges met in arguments
+        self.attained: list[Literal] = []  # what binds the witnesses of aggregates, wherever these stand in the clause
 
     def clause(self, clause: Clause, head: Sequence[ast.Argument]) -> TypedClause:
         self.scopes = resolve_scopes(clause)
         args = tuple(self.scalar(a) for a in head)
         drawn_out, self.drawn_out = self.drawn_out, []
-        body = (*self.literals(clause.body), *drawn_out)
+        body = (*self.literals(clause.body), *drawn_out, *self.attained)
         plan = clause.plan.orders if clause.plan else ()
         return TypedClause(clause.head.name, args, body, plan, clause.span)
 
@@ -70,7 +76,7 @@ class ClauseTyper:
             atoms.append(Atom(atom.relation, tuple(columns), atom.span))
             head += columns
         drawn_out, self.drawn_out = self.drawn_out, []
-        body = (*atoms, *drawn_out, *self.literals(clause.body))
+        body = (*atoms, *drawn_out, *self.literals(clause.body), *self.attained)
         return TypedClause(clause.dominated.name, tuple(head), body, (), clause.span)
 
     # --- Literals ---------------------------------------------------------------------------------
@@ -160,16 +166,31 @@ class ClauseTyper:
         value = self.scalar(aggregate.target) if aggregate.target is not None else None
         body, self.drawn_out = (*body, *self.drawn_out), drawn_out
         op = f"@{aggregate.name}" if isinstance(aggregate, ast.UserAggregate) else aggregate.op
-        column = self.fresh.column(kind)
-        shared = self._shared(aggregate)
-        mentioned = [c for literal in body for c in literal_columns(literal) if c.name in shared]
-        outer = dict.fromkeys([*mentioned, *columns_in(() if init is None else (init,))])
-        self.drawn_out.append(Summarise(column, Fold(op, value, kind, init), body, tuple(outer), aggregate.span))
-        return column
-
-    def _shared(self, aggregate: ast.Aggregate | ast.UserAggregate) -> frozenset[str]:
         scope = next(scope for scope in self.scopes.aggregates if scope.node is aggregate)
-        return scope.injected | scope.witnesses
+        mentioned = [c for literal in body for c in literal_columns(literal)]
+        injected = [c for c in mentioned if c.name in scope.injected]
+        outer = dict.fromkeys([*injected, *columns_in(() if init is None else (init,))])
+        summary = Summarise(self.fresh.column(kind), Fold(op, value, kind, init), body, tuple(outer), aggregate.span)
+        witnesses = [c for c in mentioned if c.name in scope.witnesses]
+        if witnesses:
+            summary = self._without_witnesses(summary, witnesses, nested=scope.parent is not None)
+        self.drawn_out.append(summary)
+        return summary.column
+
+    def _without_witnesses(self, summary: Summarise, witnesses: Sequence[Column], *, nested: bool) -> Summarise:
+        """The aggregate with variables of its own for witnesses. The clause gets a copy of the body in their stead: the
+        rows that attain the aggregate's value, which for an aggregate within another one is computed once more."""
+        local = set(all_columns(summary.body)) - {*summary.outer, *witnesses}
+        apart: Substitution = {c.name: self.fresh.copy(c) for c in sorted(local, key=lambda c: c.name)}
+        own = substitute_literal(summary, {c.name: self.fresh.copy(c) for c in dict.fromkeys(witnesses)})
+        assert isinstance(own, Summarise)
+        repeated = replace(own, column=self.fresh.column(own.column.kind)) if nested else own
+        self.attained += [repeated] if nested else []
+        self.attained += [substitute_literal(part, apart) for part in summary.body]
+        if summary.fold.value is not None:
+            attained = Compare("=", repeated.column, substitute(summary.fold.value, apart))
+            self.attained.append(Test(attained, summary.span))
+        return own
 
 
 def typed_clauses(program: CheckedProgram, fresh: Fresh, words: Words) -> Iterator[tuple[Clause, TypedClause]]:

@@ -249,6 +249,9 @@ class _Preprocessor:
         except ConditionError as problem:
             self._report.error("E114", str(problem), problem.span)
             return False
+        except RecursionError:
+            self._report.error("E114", "this condition is nested too deep to be read", line.span)
+            return False
 
 
 def _first_word(line: Token) -> str:

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from tests.unit.cli.command_line import PROGRAM, flintlog, refused
 
 
@@ -118,7 +117,9 @@ def test_what_may_not_be_read_or_written(here: Path):
     assert "error[E712]" in refused("run", "reach.dl", "-D", "closed", cwd=here)
 
 
-@pytest.mark.parametrize("data", [b"\x00\x01\x02", b"\xff\xfe\x80 \x81 a(1).", b"\x7fELF\x02\x01\x01\x00", b"\r\r\n\t\x0c}"])
+@pytest.mark.parametrize(
+    "data", [b"\x00\x01\x02", b"\xff\xfe\x80 \x81 a(1).", b"\x7fELF\x02\x01\x01\x00", b"\r\r\n\t\x0c}"]
+)
 def test_a_program_of_garbage_is_refused(here: Path, data: bytes):
     (here / "garbage.dl").write_bytes(data)
     assert "error[E1" in refused("check", "garbage.dl", cwd=here)

@@ -33,7 +33,7 @@ def test_comes_back(params: dict[str, str], word_size: int, write: Writer, read:
 def test_types_follow_the_word_size(write: Writer, tmp_path: Path) -> None:
     write(COLUMNS, ROWS, word_size=32, IO="parquet")
     types = [str(type_) for type_ in pq.read_schema(tmp_path / "r.parquet").types]
-    assert types == ["int32", "uint32", "float", "string", "string", "string", "int8"]
+    assert types == ["int32", "uint32", "float", "string", "string", "string", "int32"]
 
 
 def test_columns_by_name_or_by_position(read: Reader, tmp_path: Path) -> None:

@@ -99,3 +99,8 @@ def test_comes_back(rows: list[Row], form: str, read: Reader, write: Writer) -> 
     columns = "x:unsigned s:symbol f:float"
     write(columns, rows, IO="jsonfile", format=form)
     assert sorted(read(columns, IO="jsonfile"), key=repr) == sorted(rows, key=repr)
+
+
+def test_numbers_too_large_for_single_precision(read: Reader, report: Report) -> None:
+    assert read("f:float", b"[[1e39], [1.5]]", IO="jsonfile", filename="r.json", word_size=32) == [(1.5,)]
+    assert [error.code for error in report.errors] == ["E704"]

@@ -194,7 +194,9 @@ class TermVerifier:
         if types is None or len(types) != 1 or not all(self._context.env.is_subtype(t, param) for t in types):
             message = f"{show_node(arg)} does not fit the parameter of type `{param.name}` of `@{name}`"
             what = arg.name if isinstance(arg, ast.Variable) else "…"
-            computed = isinstance(arg, ast.UserFunctor) or (isinstance(arg, ast.Functor) and self._possible_results(arg))
+            computed = isinstance(arg, ast.UserFunctor) or (
+                isinstance(arg, ast.Functor) and self._possible_results(arg)
+            )
             self.error("E320", message, arg, mend(types, param, what), (label,), rank=0 if computed else 1)
 
     # --- Aggregates -------------------------------------------------------------------------------

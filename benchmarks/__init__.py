@@ -1,0 +1,1 @@
+"""The harness everything is measured with: see docs/benchmarks.md."""

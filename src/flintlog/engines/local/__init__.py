@@ -1,0 +1,1 @@
+"""The embedded engine: columnar, compiled by Numba, in one process."""

@@ -1,0 +1,126 @@
+"""The embedded engine. Strata it has no kernels for yet are run by the reference evaluation, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from flintlog.depth import deep_recursion
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.closures import Machine
+from flintlog.engines.engine import Evaluation
+from flintlog.engines.local.nodes import Nodes
+from flintlog.engines.local.pipeline import Pipeline
+from flintlog.engines.local.plan import plan_query
+from flintlog.engines.local.query import Query, query_of, recursive_rows
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.vector import Vectors
+from flintlog.engines.symbol_order import number_symbols
+from flintlog.ir.functors import EvaluationError
+from flintlog.ir.program import Program, Rule, Stratum
+from flintlog.ir.words import Words
+from flintlog.types import Kind, Row
+
+
+class LocalEngine:
+    """Columns of words, kernels compiled by Numba, rounds over deltas."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
+    @deep_recursion()
+    def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
+        machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
+        number_symbols(program, evaluation.facts, machine)
+        pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        store = {n: Relation(n, len(r.columns), self.threads, pool) for n, r in program.relations.items()}
+        for name, rows in evaluation.facts.items():
+            _load(store[name], program.relations[name].kinds, rows, machine)
+        try:
+            for stratum in program.strata:
+                StratumRun(program, stratum, store, machine).run()
+        finally:
+            if pool is not None:
+                pool.shutdown()
+        return {name: StoredRows(store[name], r.kinds, machine) for name, r in program.relations.items()}
+
+
+def engine() -> LocalEngine:
+    return LocalEngine()
+
+
+def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
+    values = list(rows)
+    columns = [np.array([machine.word(row[i], kind) for row in values], np.int64) for i, kind in enumerate(kinds)]
+    relation.insert(columns, len(values))
+    relation.next_round()
+
+
+class StratumRun:
+    """One stratum: rules that run once, then rounds of recursive ones, each from every delta it reads."""
+
+    def __init__(self, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
+        self.program, self.stratum, self.store, self.machine = program, stratum, store, machine
+        self.vectors = Vectors(machine)
+        self.nodes = Nodes(self.vectors, store.__getitem__, lambda name, arity: Relation(name, arity))
+
+    def run(self) -> None:
+        queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
+        own = self.stratum.relations
+        self.machine.round = 0
+        for rule, query in queries:
+            if not recursive_rows(query, own):
+                self._run(rule, self._pipeline(query, None))
+        self._next_round()
+        for name in self.stratum.relations:
+            self.store[name].delta = 0
+        pipelines = [
+            (rule, query.literals[i].source, self._pipeline(query, i))  # type: ignore[union-attr]
+            for rule, query in queries
+            for i in recursive_rows(query, own)
+        ]
+        while pipelines:
+            for rule, source, pipeline in pipelines:
+                relation = self.store[str(source)]
+                if relation.delta < relation.visible:
+                    self._run(rule, pipeline)
+            if not self._next_round():
+                break
+            self.machine.round += 1
+
+    def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
+        return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source)
+
+    def _run(self, rule: Rule, pipeline: Pipeline) -> None:
+        try:
+            pipeline.run(self.store[rule.relation])
+        except EvaluationError as error:
+            raise FlintlogError([Diagnostic("E801", str(error), rule.span)]) from None
+
+    def _next_round(self) -> int:
+        return sum(self.store[name].next_round() for name in self.stratum.relations)
+
+
+class StoredRows(Collection[Row]):
+    """A relation's rows as Python values, made when they are looked at."""
+
+    def __init__(self, relation: Relation, kinds: tuple[Kind, ...], machine: Machine) -> None:
+        self._relation, self._kinds, self._machine = relation, kinds, machine
+
+    def __len__(self) -> int:
+        return self._relation.size
+
+    def __iter__(self) -> Iterator[Row]:
+        if not self._kinds:
+            return iter([()] * len(self))
+        value = self._machine.value
+        columns = []
+        for position, kind in enumerate(self._kinds):
+            words = self._relation.column(position, 0, len(self)).tolist()
+            columns.append(words if kind is Kind.NUMBER else [value(word, kind) for word in words])
+        return iter(zip(*columns, strict=True))
+
+    def __contains__(self, row: object) -> bool:
+        return any(row == known for known in self)

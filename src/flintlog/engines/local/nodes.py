@@ -1,0 +1,140 @@
+"""Nodes that are computed beforehand: constants, aggregates, and whatever stands under a negation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from flintlog.engines.local.pipeline import Pipeline
+from flintlog.engines.local.plan import plan_query
+from flintlog.engines.local.query import Rows, query_of
+from flintlog.engines.local.storage.numbering import RowNumbering
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.vector import Vectors
+from flintlog.ir.functors import fold_values
+from flintlog.ir.relation import Aggregate, ConcatAll, Fold, Node, Scan, Values
+from flintlog.types import Kind
+
+
+class Nodes:
+    """Computes nodes to relations. `relation` gives the stored ones by name, `create` a new one of some arity."""
+
+    def __init__(
+        self, vectors: Vectors, relation: Callable[[str], Relation], create: Callable[[str, int], Relation]
+    ) -> None:
+        self.vectors, self.relation, self.create = vectors, relation, create
+        self._kept: dict[int, Relation] = {}
+
+    def source(self, source: str | Node) -> Relation:
+        """A stored relation, or a node's rows; those of a node are kept until `forget`."""
+        if isinstance(source, str):
+            return self.relation(source)
+        if isinstance(source, Scan):
+            return self.relation(source.relation)
+        kept = self._kept.get(id(source))
+        if kept is None:
+            kept = self._kept[id(source)] = self._compute(source)
+            kept.next_round()
+        return kept
+
+    def forget(self) -> None:
+        self._kept.clear()
+
+    def size(self, rows: Rows) -> int:
+        return self.relation(rows.source).visible if isinstance(rows.source, str) else 0
+
+    def _compute(self, node: Node) -> Relation:
+        result = self.create("", len(node.schema))
+        match node:
+            case Values():
+                words = [
+                    np.array([self.vectors.machine.word(row[i], c.kind) for row in node.rows], np.int64)
+                    for i, c in enumerate(node.schema)
+                ]
+                result.insert(words, len(node.rows))
+            case ConcatAll():
+                for part in node.inputs:
+                    rows = self.source(part)
+                    result.insert(_columns(rows), rows.size)
+            case Aggregate():
+                self._aggregate(node, result)
+            case _:
+                plan = plan_query(query_of(node), None, self.size)
+                Pipeline(plan, self.vectors, self.source).run(result)
+        return result
+
+    def _aggregate(self, node: Aggregate, result: Relation) -> None:
+        rows = self.source(node.input)
+        columns = dict(zip([c.name for c in node.input.schema], _columns(rows), strict=True))
+        by = [columns[name] for name in node.by]
+        numbering = RowNumbering(len(by)) if by else None
+        groups = numbering.add(by) if numbering else np.zeros(rows.size, np.int64)
+        count = numbering.count if numbering else min(1, rows.size)
+        values = None
+        if node.fold.value is not None and rows.size:
+            computed = self.vectors.scalar(node.fold.value)(columns, rows.size)
+            values = computed if np.ndim(computed) else np.full(rows.size, computed, np.int64)
+        if node.keys is None:
+            first = np.unique(groups, return_index=True)[1] if count else np.empty(0, np.int64)
+            keys, found = [column[first] for column in by], np.arange(count)
+        else:
+            wanted = self.source(node.keys)
+            keys = _columns(wanted)
+            found = numbering.find(keys) if numbering else np.full(wanted.size, 0 if count else -1)
+        init = None
+        if node.fold.init is not None:
+            outer = dict(zip(node.by, keys, strict=True))
+            init = np.broadcast_to(self.vectors.scalar(node.fold.init)(outer, found.size), found.size)
+        folded = self._fold(node.fold, groups, values, count, init, found)
+        keep = np.array([f is not None for f in folded], np.bool_) if isinstance(folded, list) else None
+        if isinstance(folded, list):
+            keys = [key[keep] for key in keys]
+            folded = np.array([f for f in folded if f is not None], np.int64)
+        result.insert([*keys, folded], folded.size)
+
+    def _fold(
+        self, fold: Fold, groups: Array, values: Array | None, count: int, init: Array | None, found: Array
+    ) -> Array | list[int | None]:
+        """The fold's word for each wanted group (`found`, -1 for an empty one); None where it has no value."""
+        if fold.op == "count":
+            sizes = np.append(np.bincount(groups, minlength=count), 0)
+            return sizes[found]
+        kind = fold.value.kind if fold.value is not None else fold.kind
+        whole = kind is Kind.NUMBER and self.vectors.whole_words and fold.op in ("sum", "min", "max")
+        if whole and (fold.op == "sum" or bool((found >= 0).all())):
+            if values is None or not values.size:
+                return np.zeros(found.size, np.int64)
+            order = np.argsort(groups, kind="stable")
+            starts = np.searchsorted(groups[order], np.arange(count))
+            reduce = {"sum": np.add, "min": np.minimum, "max": np.maximum}[fold.op].reduceat
+            return np.append(reduce(values[order], starts), 0)[found]
+        return self._fold_values(fold, groups, values, kind, init, found)
+
+    def _fold_values(
+        self, fold: Fold, groups: Array, values: Array | None, kind: Kind, init: Array | None, found: Array
+    ) -> list[int | None]:
+        machine = self.vectors.machine
+        members: dict[int, list[Any]] = {}
+        if values is not None:
+            for group, word in zip(groups.tolist(), values.tolist(), strict=True):
+                members.setdefault(group, []).append(machine.value(word, kind))
+        folded: list[int | None] = []
+        for i, group in enumerate(found.tolist()):
+            items = members.get(group, [])
+            if not items and not fold.has_default:
+                folded.append(None)
+            elif init is not None:
+                total = machine.value(int(init[i]), fold.kind)
+                for item in items:
+                    total = machine.functions[fold.op[1:]](total, item)
+                folded.append(machine.word(total, fold.kind))
+            else:
+                folded.append(machine.word(fold_values(fold.op, items, fold.kind, machine.words), fold.kind))
+        return folded
+
+
+def _columns(relation: Relation) -> list[Array]:
+    return [relation.column(position, 0, relation.size) for position in range(relation.arity)]

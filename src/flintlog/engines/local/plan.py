@@ -1,0 +1,110 @@
+"""The order in which a query's literals run: a pipeline of steps over batches of bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from flintlog.diagnostics import InternalError
+from flintlog.engines.local.query import Absent, Literal, Query, Rows, reads
+from flintlog.ir.relation import Each, Let, Step, Where
+from flintlog.ir.scalar import Column, Compare, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Binds variables from the rows of a source whose columns `key` have the values of bound variables. `same` are
+    pairs of columns that must be equal, because a variable stands in both."""
+
+    rows: Rows
+    key: tuple[int, ...]
+    values: tuple[Column, ...]
+    binds: tuple[tuple[int, Column], ...]
+    same: tuple[tuple[int, int], ...]
+    delta: bool
+
+
+PlanStep: TypeAlias = Probe | Absent | Step
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    steps: tuple[PlanStep, ...]
+    output: tuple[Scalar, ...]
+
+
+def plan_query(query: Query, delta: int | None, size: Callable[[Rows], int]) -> Plan:
+    """A pipeline that begins at the literal `delta`, which reads new rows only, or at the smallest source. It goes on
+    with the source that has most of its columns bound; conditions run as soon as they can."""
+    bound: set[str] = set()
+    steps: list[PlanStep] = []
+    waiting = list(query.literals)
+
+    def place(literal: Literal) -> None:
+        waiting.remove(literal)
+        if isinstance(literal, Rows):
+            probe = _probe(literal, bound, is_delta=delta is not None and literal is query.literals[delta])
+            steps.append(probe)
+            bound.update(variable.name for variable in literal.variables)
+        else:
+            steps.append(literal)
+            if isinstance(literal, Let | Each):
+                bound.add(literal.column.name)
+
+    if delta is not None:
+        place(query.literals[delta])
+    while waiting:
+        ready = [w for w in waiting if not isinstance(w, Rows) and reads(w) <= bound]
+        if ready:
+            place(min(ready, key=_rank))
+            continue
+        sources = [w for w in waiting if isinstance(w, Rows)]
+        if not sources:
+            raise InternalError("local", "a literal's variables are never bound")
+        place(min(sources, key=lambda rows: (-_bound_columns(rows, bound), size(rows))))
+    return Plan(tuple(_fold_lets(steps)), tuple(query.output))
+
+
+def _rank(literal: Literal) -> int:
+    """Filters before what computes, and what computes before what multiplies."""
+    return {Where: 0, Absent: 1, Let: 2, Each: 3}[type(literal)]
+
+
+def _bound_columns(rows: Rows, bound: set[str]) -> float:
+    """How many columns are bound; all of them is best, for then the source is only a test."""
+    count = sum(variable.name in bound for variable in rows.variables)
+    return float("inf") if count == len(rows.variables) else count
+
+
+def _probe(rows: Rows, bound: set[str], *, is_delta: bool) -> Probe:
+    key: list[int] = []
+    values: list[Column] = []
+    binds: list[tuple[int, Column]] = []
+    same: list[tuple[int, int]] = []
+    first: dict[str, int] = {}
+    for position, variable in enumerate(rows.variables):
+        if variable.name in bound:
+            key.append(position)
+            values.append(variable)
+        elif variable.name in first:
+            same.append((first[variable.name], position))
+        else:
+            first[variable.name] = position
+            binds.append((position, variable))
+    return Probe(rows, tuple(key), tuple(values), tuple(binds), tuple(same), is_delta)
+
+
+def _fold_lets(steps: list[PlanStep]) -> list[PlanStep]:
+    """A computed column that is already bound is a comparison."""
+    bound: set[str] = set()
+    result: list[PlanStep] = []
+    for step in steps:
+        if isinstance(step, Let) and step.column.name in bound:
+            step = Where(Compare("=", step.column, step.value))
+        if isinstance(step, Probe):
+            bound.update(variable.name for variable in step.rows.variables)
+        elif isinstance(step, Let | Each):
+            bound.add(step.column.name)
+        result.append(step)
+    return result

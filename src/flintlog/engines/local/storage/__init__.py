@@ -1,0 +1,1 @@
+"""Relations as arrays: logs of rows, sets of keys, arrangements by key."""

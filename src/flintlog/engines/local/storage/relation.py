@@ -1,0 +1,143 @@
+"""A relation: an append-only log of distinct rows, of which only the first `visible` are seen until the round ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from flintlog.engines.local.storage.arrangement import Arrangement, Run
+from flintlog.engines.local.storage.key_set import KeySet
+from flintlog.engines.local.storage.numbering import RowNumbering
+from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
+
+
+class Log:
+    """An array that grows at its end."""
+
+    def __init__(self) -> None:
+        self._array = np.empty(16, np.int64)
+        self.size = 0
+
+    def append(self, values: Array) -> None:
+        wanted = self.size + values.size
+        if wanted > self._array.size:
+            larger = np.empty(max(wanted, self._array.size * 3 // 2), np.int64)
+            larger[: self.size] = self._array[: self.size]
+            self._array = larger
+        self._array[self.size : wanted] = values
+        self.size = wanted
+
+    def view(self, start: int, end: int) -> Array:
+        return self._array[start:end]
+
+
+class Relation:
+    """Rows as packed keys, while 62 bits hold a row; as columns beyond that. Delta is the range [delta, visible)."""
+
+    def __init__(self, name: str, arity: int, parts: int = 1, pool: ThreadPoolExecutor | None = None) -> None:
+        self.name, self.arity = name, arity
+        self._parts, self._pool = parts, pool
+        self.delta = self.visible = 0
+        self.packing: Packing | None = None
+        self._ranges: list[Range] | None = None
+        self._keys = Log()
+        self._set = KeySet(parts, pool)
+        self._columns: list[Log] = []
+        self._rows: RowNumbering | None = None
+        self._arrangements: dict[tuple[int, ...], Arrangement] = {}
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, those of the current round included."""
+        if self.arity == 0:
+            return len(self._set)
+        return self._columns[0].size if self._rows is not None else self._keys.size
+
+    def column(self, position: int, start: int, end: int) -> Array:
+        if self._rows is not None:
+            return self._columns[position].view(start, end)
+        assert self.packing is not None or start == end
+        keys = self._keys.view(start, end)
+        return self.packing.unpack(keys, position) if self.packing is not None else keys
+
+    def runs(self, key: tuple[int, ...], end: int) -> list[Run]:
+        """The first `end` rows arranged by the columns `key`."""
+        arrangement = self._arrangements.get(key)
+        if arrangement is None:
+            arrangement = self._arrangements[key] = Arrangement(self.column, key)
+        return list(arrangement.runs_to(end))
+
+    def next_round(self) -> int:
+        """Makes this round's rows the delta; returns how many there are."""
+        self.delta, self.visible = self.visible, self.size
+        return self.visible - self.delta
+
+    # --- Insertion --------------------------------------------------------------------------------
+
+    def prepare(self, ranges: Sequence[Range]) -> bool:
+        """Makes room in the packing for values of these ranges; returns whether rows are packed at all."""
+        if self._rows is not None:
+            return False
+        if self.packing is not None and self.packing.covers(ranges):
+            return True
+        wanted = [joined(a, b) for a, b in zip(self._ranges, ranges, strict=True)] if self._ranges else list(ranges)
+        packing = packing_for(wanted)
+        self._repack(packing)
+        self._ranges = wanted
+        return packing is not None
+
+    def _repack(self, packing: Packing | None) -> None:
+        columns = [self.column(p, 0, self.size) for p in range(self.arity)] if self.size else []
+        if packing is None:
+            self._rows = RowNumbering(self.arity)
+            self._columns = [Log() for _ in range(self.arity)]
+            if columns:
+                self._rows.add(columns)
+            for log, column in zip(self._columns, columns, strict=False):
+                log.append(column)
+            self._keys, self._set = Log(), KeySet(self._parts, self._pool)
+        elif columns:
+            keys = packing.pack(columns)
+            self._keys, self._set = Log(), KeySet(self._parts, self._pool)
+            self._keys.append(keys)
+            self._set.insert(keys)
+        self.packing = packing
+
+    def insert(self, columns: Sequence[Array], size: int) -> None:
+        """Adds rows that are not there yet."""
+        if size == 0:
+            return
+        if self.arity == 0:
+            self._set.insert(np.zeros(1, np.int64))
+        elif self.prepare([range_of(column) for column in columns]):
+            assert self.packing is not None
+            for new in self._set.insert(self.packing.pack(columns)):
+                self._keys.append(new)
+        else:
+            self._insert_wide(columns)
+
+    def _insert_wide(self, columns: Sequence[Array]) -> None:
+        assert self._rows is not None
+        known = self._rows.count
+        numbers = self._rows.add(columns)
+        fresh = np.flatnonzero(numbers >= known)
+        # Numbers are given in order of appearance, so that the first row with each is where the maximum grows.
+        first = fresh[np.unique(numbers[fresh], return_index=True)[1]]
+        for log, column in zip(self._columns, columns, strict=True):
+            log.append(column[first])
+
+    def insert_join(self, left: Array, low: Array, high: Array, right: Array, total: int) -> None:
+        """Adds the packed rows `left[i] | right[j]` of a join's groups."""
+        for new in self._set.insert_join(left, low, high, right, total):
+            self._keys.append(new)
+
+    def contains(self, columns: Sequence[Array], size: int) -> np.ndarray:
+        """For each row whether the relation has it. Only for relations that do not grow any more."""
+        if self.arity == 0 or self.size == 0:
+            return np.full(size, self.size > 0)
+        if self._rows is not None:
+            return self._rows.find(columns) >= 0
+        assert self.packing is not None
+        return self._set.contains(self.packing.pack_or_miss(columns))

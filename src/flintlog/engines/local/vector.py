@@ -1,0 +1,142 @@
+"""Scalars and conditions over whole batches: arrays of machine words in, an array out.
+
+Integer arithmetic, comparisons and the parts of records run on arrays; everything else goes through the closures of the
+reference engine, once for each distinct combination of operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from flintlog.engines.closures import Machine
+from flintlog.engines.local.storage.numbering import RowNumbering
+from flintlog.engines.local.storage.packing import Array
+from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Counter, Never, Reinterpret, Round, Scalar
+from flintlog.ir.visit import columns_of, walk_scalar
+from flintlog.types import Kind
+
+Batch = Mapping[str, Array]
+Vector = Callable[[Batch, int], Any]  # bindings and their number -> an array, or one word for all
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": np.add, "-": np.subtract, "*": np.multiply}
+_BITWISE: dict[str, Callable[[Any, Any], Any]] = {"band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+class Vectors:
+    """Compiles scalars for batches, on the words of a machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.whole_words = machine.words.size == 64
+
+    def scalar(self, scalar: Scalar) -> Vector:
+        match scalar:
+            case Column(name, _):
+                return lambda batch, size: batch[name]
+            case Const(value, kind):
+                word = np.int64(self.machine.word(value, kind))
+                return lambda batch, size: word
+            case Reinterpret(arg, _):
+                return self.scalar(arg)
+            case Call(op, (left, right), kind) if self.whole_words and kind in (Kind.NUMBER, Kind.UNSIGNED):
+                if op in _ARITHMETIC or op in _BITWISE:
+                    return self._binary((_ARITHMETIC | _BITWISE)[op], left, right)
+                if op in ("min", "max") and kind is Kind.NUMBER:
+                    return self._binary(np.minimum if op == "min" else np.maximum, left, right)
+                if op in ("/", "%") and kind is Kind.NUMBER and isinstance(right, Const) and right.value not in (0, -1):
+                    return self._division(op, left, right)
+        return self._by_row(scalar)
+
+    def _binary(self, function: Callable[[Any, Any], Any], left: Scalar, right: Scalar) -> Vector:
+        a, b = self.scalar(left), self.scalar(right)
+
+        def compute(batch: Batch, size: int) -> Any:
+            with np.errstate(over="ignore"):
+                return function(a(batch, size), b(batch, size))
+
+        return compute
+
+    def _division(self, op: str, left: Scalar, right: Scalar) -> Vector:
+        """Division towards zero, by a constant."""
+        a, b = self.scalar(left), self.scalar(right)
+
+        def compute(batch: Batch, size: int) -> Any:
+            dividend, divisor = np.asarray(a(batch, size)), b(batch, size)
+            remainder = np.fmod(dividend, divisor)
+            return remainder if op == "%" else (dividend - remainder) // divisor
+
+        return compute
+
+    def condition(self, condition: Condition) -> Vector:
+        match condition:
+            case Never():
+                return lambda batch, size: np.False_
+            case Compare(op, left, right) if op in _COMPARE and self._compares_words(op, left.kind):
+                a, b, test = self.scalar(left), self.scalar(right), _COMPARE[op]
+                return lambda batch, size: test(a(batch, size), b(batch, size))
+        holds = self.machine.condition(condition, positions := self._positions(condition))
+        return self._distinct(condition, positions, lambda row: int(holds(row)), dtype=np.bool_)
+
+    def _compares_words(self, op: str, kind: Kind) -> bool:
+        """Whether words compare as their values do."""
+        if op in ("=", "!="):
+            return kind is not Kind.FLOAT
+        return kind is Kind.NUMBER or (kind is Kind.UNSIGNED and not self.whole_words)
+
+    # --- Row by row -------------------------------------------------------------------------------
+
+    def _positions(self, term: Scalar | Condition) -> dict[str, int]:
+        return {name: i for i, name in enumerate(sorted(columns_of(term)))}
+
+    def _by_row(self, scalar: Scalar) -> Vector:
+        positions = self._positions(scalar)
+        compute = self.machine.scalar(scalar, positions)
+        kind = scalar.kind
+        if any(isinstance(part, Counter | Round) for part in walk_scalar(scalar)):
+            return self._every(scalar, positions, lambda row: self.machine.word(compute(row), kind))
+        return self._distinct(scalar, positions, lambda row: self.machine.word(compute(row), kind), dtype=np.int64)
+
+    def _kinds(self, term: Scalar | Condition) -> dict[str, Kind]:
+        return {part.name: part.kind for part in walk_scalar(term) if isinstance(part, Column)}
+
+    def _decoded(self, columns: Sequence[Array], kinds: Sequence[Kind]) -> list[tuple[Any, ...]]:
+        value = self.machine.value
+        lists = [[value(word, kind) for word in column.tolist()] for column, kind in zip(columns, kinds, strict=True)]
+        return list(zip(*lists, strict=True))
+
+    def _every(self, term: Scalar, positions: dict[str, int], compute: Callable[[tuple[Any, ...]], int]) -> Vector:
+        kinds = self._kinds(term)
+
+        def run(batch: Batch, size: int) -> Any:
+            columns = [batch[name] for name in positions]
+            rows = self._decoded(columns, [kinds[name] for name in positions]) if columns else [()] * size
+            return np.array([compute(row) for row in rows], np.int64)
+
+        return run
+
+    def _distinct(
+        self, term: Scalar | Condition, positions: dict[str, int], compute: Callable[[tuple[Any, ...]], int], dtype: Any
+    ) -> Vector:
+        kinds = self._kinds(term)
+
+        def run(batch: Batch, size: int) -> Any:
+            if not positions:
+                return dtype(compute(())) if size else np.empty(0, dtype)
+            columns = [batch[name] for name in positions]
+            numbers = RowNumbering(len(columns)).add(columns)
+            _, first = np.unique(numbers, return_index=True)
+            rows = self._decoded([column[first] for column in columns], [kinds[name] for name in positions])
+            return np.array([compute(row) for row in rows], dtype)[numbers]
+
+        return run
