@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flintlog.api.values import plain
+from flintlog.api.values import NotAValue, converter, plain
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, UserFunction
@@ -16,7 +16,7 @@ from flintlog.ir.relation import Aggregate
 from flintlog.ir.scalar import UserCall
 from flintlog.ir.visit import node_terms, walk, walk_scalar
 from flintlog.ir.words import Words
-from flintlog.types import Adt, Kind
+from flintlog.types import Adt, Kind, TypeTable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -84,7 +84,7 @@ def bind_functors(
     ]
     if missing:
         raise FlintlogError(missing)
-    return {name: _checked(known[name], program.functions[name], words) for name in called}
+    return {name: _checked(known[name], program.functions[name], program.types, words) for name in called}
 
 
 def _called(program: Program) -> set[str]:
@@ -98,7 +98,9 @@ def _called(program: Program) -> set[str]:
     return calls | {node.fold.op[1:] for node in nodes if isinstance(node, Aggregate) and node.fold.op.startswith("@")}
 
 
-def _checked(function: Callable[..., Any], signature: UserFunction, words: Words) -> Callable[..., Any]:
+def _checked(
+    function: Callable[..., Any], signature: UserFunction, types: TypeTable, words: Words
+) -> Callable[..., Any]:
     name, kind = signature.name, signature.result
     expected = _PYTHON_TYPES[kind]
     conversions: dict[Kind, Callable[[Any], Any]] = {
@@ -107,6 +109,8 @@ def _checked(function: Callable[..., Any], signature: UserFunction, words: Words
         Kind.FLOAT: lambda result: words.real(float(result)),
     }
     convert = conversions.get(kind, lambda result: result)
+    if kind in (Kind.RECORD, Kind.ADT) and signature.result_type in types:
+        convert = converter(signature.result_type, types, words.size)
 
     def call(*args: Any) -> Any:
         try:
@@ -115,6 +119,9 @@ def _checked(function: Callable[..., Any], signature: UserFunction, words: Words
             raise EvaluationError(f"the functor `@{name}` failed: {type(error).__name__}: {error}") from error
         if not isinstance(result, expected) or isinstance(result, bool):
             raise EvaluationError(f"the functor `@{name}` returned {result!r}, which is not a {kind.value}")
-        return convert(result)
+        try:
+            return convert(result)
+        except NotAValue as error:
+            raise EvaluationError(f"the functor `@{name}` returned a value that {error}") from None
 
     return call

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flintlog.api.functors import load_functors
 from flintlog.api.program import Program
-from flintlog.api.run import Run, evaluate, write_results
+from flintlog.api.run import Run, check_outputs, evaluate, write_results
 from flintlog.diagnostics import Diagnostic, FlintlogError
 
 
@@ -25,6 +25,7 @@ def run(args: Namespace) -> int:
     lowered = program.results_only()
     if args.engine == "auto" and not args.quiet:
         print("engine: naive, the reference engine (the only one in this version)", file=sys.stderr)
+    check_outputs(lowered, Path(args.output_dir))
     functors = load_functors(Path(args.functors)) if args.functors else program.functors()
     rows = evaluate(
         lowered,

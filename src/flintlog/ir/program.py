@@ -89,12 +89,13 @@ class IoDirective:
 
 @dataclass(frozen=True)
 class UserFunction:
-    """The signature of a function the user wrote."""
+    """The signature of a function the user wrote. `result_type` is the type by which its results are checked."""
 
     name: str
     params: tuple[Kind, ...]
     result: Kind
     stateful: bool = False
+    result_type: str = field(default="", compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

@@ -116,4 +116,3 @@ def _bracket(pattern: str, i: int) -> tuple[str, int]:
     if not items:
         return (r"[\s\S]" if negated else r"(?!)"), i + 1
     return f"[{'^' if negated else ''}{''.join(items)}]", i + 1
-

@@ -60,7 +60,8 @@ class _Lowering:
 
     def _function(self, decl: ast.FunctorDecl) -> ir.UserFunction:
         params = tuple(self._type(p.type).kind for p in decl.params)
-        return ir.UserFunction(decl.name, params, self._type(decl.result.type).kind, decl.stateful, decl.span)
+        result = decl.result.type
+        return ir.UserFunction(decl.name, params, self._type(result).kind, decl.stateful, result, decl.span)
 
     def _relation(self, relation: CheckedRelation) -> ir.Relation:
         kinds = tuple(self._type(a.type).kind for a in relation.attributes)

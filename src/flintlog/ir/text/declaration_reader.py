@@ -17,7 +17,7 @@ def read_function(cursor: Cursor) -> UserFunction:
     name = cursor.name()
     params = cursor.enclosed("(", cursor.kind, ")")
     cursor.expect(":")
-    return UserFunction(name, params, cursor.kind(), cursor.accept("stateful"), cursor.line)
+    return UserFunction(name, params, cursor.kind(), cursor.accept("stateful"), span=cursor.line)
 
 
 def read_io(kind: str, cursor: Cursor) -> IoDirective:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -12,11 +12,9 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 def kernel(function: Kernel) -> Kernel:
     """Compiles without the GIL, so that threads run side by side, and keeps the machine code on disk."""
-    compiled: Kernel = numba.njit(nogil=True, cache=True, boundscheck=False)(function)
-    return compiled
+    return cast("Kernel", numba.njit(nogil=True, cache=True, boundscheck=False)(function))
 
 
 def inlined(function: Kernel) -> Kernel:
     """For what kernels call in their inner loop."""
-    compiled: Kernel = numba.njit(nogil=True, cache=True, boundscheck=False, inline="always")(function)
-    return compiled
+    return cast("Kernel", numba.njit(nogil=True, cache=True, boundscheck=False, inline="always")(function))

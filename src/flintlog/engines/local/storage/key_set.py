@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flintlog.engines.local.kernels.key_set import EMPTY, contains_keys, insert_join, insert_keys, rehash
 from flintlog.engines.local.storage.packing import Array
@@ -20,7 +21,8 @@ class KeySet:
     """Keys in `parts` open-addressing tables, of which a key's hash chooses one. Never more than 5/8 full."""
 
     def __init__(self, parts: int, pool: ThreadPoolExecutor | None) -> None:
-        self.parts, self.pool = (parts, pool) if pool is not None else (1, None)
+        self.parts = parts if pool is not None else 1
+        self.pool = pool
         self.tables = [_empty(MIN_BITS) for _ in range(self.parts)]
         self.counts = [0] * self.parts
 
@@ -81,7 +83,7 @@ class KeySet:
             news.append(buffer[:count].copy())
         return np.concatenate(news) if news else np.empty(0, np.int64)
 
-    def contains(self, keys: Array) -> NDArrayBool:
+    def contains(self, keys: Array) -> NDArray[np.bool_]:
         """For each key whether the set has it; a negative one never."""
         found = np.zeros(keys.size, np.bool_)
         if self.parts == 1:
@@ -93,9 +95,6 @@ class KeySet:
                 contains_keys(table, _bits(table), keys, here)
                 found |= here
         return found & (keys >= 0)
-
-
-NDArrayBool = np.ndarray
 
 
 def _empty(bits: int) -> Array:
