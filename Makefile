@@ -1,6 +1,6 @@
 # Needs Python >= 3.11, make and access to PyPI; everything else is made here, in .venv/ and .tools/.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format lock clean
+.PHONY: help demo test test-slow lint format bench lock clean
 .DELETE_ON_ERROR:
 
 export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
@@ -8,7 +8,9 @@ export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
 UV := scripts/uv.sh
 BIN := .venv/bin
 READY := .venv/.ready
+BENCH := build/bench-env
 PYTEST_FLAGS ?= # -n auto on a machine with many cores; with two, the workers cost more than they gain
+BENCH_FLAGS ?= # make bench BENCH_FLAGS="--data DIR --only tc:RAND-1k": docs/benchmarks.md lists them
 LOCK_FLAGS ?= # make lock LOCK_FLAGS=--upgrade moves every pin to its newest release
 
 help: ## list the targets
@@ -34,17 +36,28 @@ format: $(READY) ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-lock: ## remake requirements.lock from pyproject.toml
-	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-		--custom-compile-command "make lock" --group dev $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+bench: $(READY) $(BENCH)/.ready ## measure Flintlog and its rivals
+	$(BENCH)/bin/python -m benchmarks run $(BENCH_FLAGS)
+
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock"
+lock: ## remake the lock files from pyproject.toml
+	$(LOCK) --group dev $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+	$(LOCK) --group bench $(LOCK_FLAGS) --output-file benchmarks/requirements.lock
 
 clean: ## remove everything make made
 	rm -rf .venv .tools build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find src tests scripts examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests scripts examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp lives inside .venv, so removing or replacing the environment also removes the claim that it is ready.
 $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -c '' 2>/dev/null || { python=$$(scripts/find-python.sh) && rm -rf .venv && $(UV) venv --quiet --python "$$python" .venv; }
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The rivals and the plots have an environment of their own: nothing in it can change what Flintlog is tested or measured with.
+$(BENCH)/.ready: benchmarks/requirements.lock
+	@$(BENCH)/bin/python -c '' 2>/dev/null || { python=$$(scripts/find-python.sh) && rm -rf $(BENCH) && $(UV) venv --quiet --python "$$python" $(BENCH); }
+	$(UV) pip sync --quiet --python $(BENCH)/bin/python --require-hashes benchmarks/requirements.lock
 	@touch $@

@@ -7,7 +7,7 @@ from benchmarks.definition import DataSet
 
 
 def read_answer(stdout: str) -> dict[str, str]:
-    """Relation to what was printed of it: `name<TAB>value` lines, and Soufflé's blocks for `IO=stdout` (rows joined by newlines).
+    """Relation to what was printed of it: `name<TAB>value` lines, and the rows of Soufflé's blocks for `IO=stdout`.
 
     >>> read_answer("Tc\\t3\\n---------------\\nCheck\\n===============\\n42\\n===============\\n")
     {'Tc': '3', 'Check': '42'}
@@ -49,7 +49,7 @@ def wrong_parts(data: DataSet, stdout: str, out_dir: Path | None) -> list[str]:
 
 
 def digest_of(path: Path) -> str | None:
-    """SHA-256 of the file's lines in sorted order, since engines may write rows in any; None if there is no such file."""
+    """SHA-256 of the file's sorted lines, since engines may write rows in any order; None without a file."""
     if not path.is_file():
         return None
     digest = hashlib.sha256()

@@ -24,8 +24,8 @@ class Absent(Exception):
 
 
 class Contestant(Protocol):
-    """`command` may prepare, untimed, what it needs (a compiled program); it raises CannotRun. It is run in the folder with the
-    facts. `writes_files` says whether output files can be checked too."""
+    """`command` is run in the folder with the facts; making it may take time that does not count, for a compiler say.
+    It raises CannotRun. `writes_files` says whether output files can be checked too."""
 
     name: str
     version: str
@@ -72,7 +72,7 @@ class DuckDB:
 
 
 class Souffle:
-    """Soufflé's binary from PATH: each program compiled once, untimed; interpreted where the machine has no C++ compiler."""
+    """Soufflé's binary from PATH: programs compiled, untimed; interpreted where there is no C++ compiler."""
 
     name = "souffle"
     writes_files = True
@@ -85,7 +85,9 @@ class Souffle:
         self._threads = threads
         self._build = build
         self._compiled: dict[str, Path | None] = {}
-        version = next((line for line in _output([found, "--version"]).splitlines() if "ersion" in line), "of unknown version")
+        version = next(
+            (line for line in _output([found, "--version"]).splitlines() if "ersion" in line), "of unknown version"
+        )
         self.version = f"Soufflé {version.removeprefix('Version:').strip()}"
 
     def command(self, benchmark: Benchmark, facts: Path, out: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a folder of `benchmarks/programs` declares: a program, its data sets, the right answers and the figures to beat."""
+"""What a folder of `benchmarks/programs` declares: a program, its data sets, the right answers, the figures to beat."""
 
 import tomllib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class DefinitionError(Exception):
 
 @dataclass(frozen=True)
 class Reference:
-    """What a rival needed on a quiet machine of the kind docs/benchmarks.md describes; None where nobody measured it."""
+    """What a rival needed on a quiet machine of the kind docs/benchmarks.md describes; None if not measured."""
 
     wall: float | None = None
     cpu: float | None = None
@@ -46,7 +46,11 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A program with everything needed to run it. `cannot` maps a rival to the reason why it has no version of the program."""
+    """A program with everything needed to run it.
+
+    `data` begins with the smallest, `facts` maps a file name the program reads to the name the data set has for it,
+    `cannot` maps a rival to the reason why it has no version of the program.
+    """
 
     name: str
     folder: Path
@@ -92,7 +96,7 @@ def select(benchmarks: list[Benchmark], patterns: list[str]) -> Iterator[Row]:
 
 
 def load(folder: Path) -> Benchmark:
-    """Read `folder/bench.toml`. Raises DefinitionError for a key nobody knows, so that a misspelt expectation cannot pass."""
+    """Read `folder/bench.toml`. Raises DefinitionError for an unknown key: a misspelt expectation must not pass."""
     path = folder / "bench.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))

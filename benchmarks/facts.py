@@ -14,7 +14,7 @@ class NoData(Exception):
 
 
 class Facts:
-    """Data sets of one directory: `NAME/` with its files or `NAME.tar.xz`, in the directory itself or its folder `data`."""
+    """The data sets of a directory: `NAME/` with its files or `NAME.tar.xz`, there or in its folder `data`."""
 
     def __init__(self, source: Path, unpacked: Path) -> None:
         if not source.is_dir():

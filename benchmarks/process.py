@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 _MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB everywhere else
 _KEPT = 2000  # characters of stderr, from its end
@@ -17,8 +18,10 @@ _KEPT = 2000  # characters of stderr, from its end
 
 @dataclass(frozen=True)
 class Finished:
-    """A process that ended. Time and memory are those of the whole tree below it: CPU is the sum, memory that of the largest
-    process. The kernel counts what the starting process held as well, so `mb` is never below the harness's own size."""
+    """A process that ended, with what the tree below it used: the sum of CPU times, the memory of the largest process.
+
+    The kernel counts what the starting process held as well, so `mb` is never below the harness's own size.
+    """
 
     code: int
     wall: float
@@ -33,7 +36,7 @@ def measure(command: list[str], cwd: Path, timeout: float | None) -> Finished:
     """Run `command` to its end, or kill it and everything it started after `timeout` seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
         )
         late = threading.Event()
@@ -67,6 +70,6 @@ def _kill(group: int, late: threading.Event) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _text(file: "tempfile._TemporaryFileWrapper[bytes]") -> str:
+def _text(file: BinaryIO) -> str:
     file.seek(0)
     return file.read().decode("utf-8", errors="replace")

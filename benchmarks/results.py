@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -17,8 +16,10 @@ Status = Literal["ok", "wrong", "failed", "timeout", "cannot"]
 
 @dataclass
 class Outcome:
-    """What one contestant did on one row. The lists have an entry for each timed run; times count only with status `ok`,
-    and `message` says what happened otherwise."""
+    """What one contestant did on one row: a figure for each timed run, in order.
+
+    They count only with status `ok`; `message` says what happened otherwise.
+    """
 
     status: Status = "ok"
     message: str = ""
@@ -34,11 +35,14 @@ class Outcome:
 
 @dataclass
 class RowResult:
+    """What was measured on one row; `load` is the machine's when the row began."""
+
     program: str
     data: str
     goal: float | None
     expected: dict[str, str]
     references: dict[str, Reference]
+    load: float
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -62,7 +66,7 @@ class Results:
         partial = path.with_name(path.name + ".part")
         text = json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=1, ensure_ascii=False)
         partial.write_text(text + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        partial.replace(path)
 
 
 class BadResults(Exception):

@@ -1,4 +1,4 @@
-"""Run a SQL script in DuckDB and print its result rows, tab-separated: the process that stands for DuckDB in a measurement."""
+"""The process measured for DuckDB: runs a SQL script in the current directory, prints result rows tab-separated."""
 
 import argparse
 import tempfile

@@ -19,7 +19,7 @@ WarmUp = Literal["row", "small", "none"]
 
 @dataclass
 class Runner:
-    """How to measure. `contestants` begins with flintlog, the only one that is warmed up; `say` gets a line of progress."""
+    """How to measure. `contestants` begins with flintlog, the one that is warmed up; `say` gets a line of progress."""
 
     contestants: Sequence[Contestant]
     facts: Facts
@@ -36,10 +36,13 @@ class Runner:
         """One row, each contestant `repeat` times in turn. Whoever fails once does not run again."""
         data = row.data
         outcomes = {contestant.name: Outcome() for contestant in self.contestants}
-        result = RowResult(row.benchmark.name, data.name, data.goal, data.expected, data.references, outcomes)
-        self.say(f"{row.name} (load {machine.load():.1f})")
+        load = machine.load()
+        result = RowResult(row.benchmark.name, data.name, data.goal, data.expected, data.references, load, outcomes)
+        self.say(f"{row.name} (load {load:.1f})")
+        needed = row.benchmark.data[0] if self.warm_up == "small" else data
         try:
-            self.facts.folder(data.name)
+            for name in {needed.name, data.name}:
+                self.facts.folder(name)
         except NoData as missing:
             for outcome in outcomes.values():
                 outcome.status, outcome.message = "cannot", str(missing)
@@ -62,8 +65,7 @@ class Runner:
             self._run(flintlog, row.benchmark, row.data, outcome, timed=False)
         elif self.warm_up == "small" and row.benchmark.name not in self._warmed:
             self._warmed.add(row.benchmark.name)
-            small = min(row.benchmark.data, key=_answer_size)
-            self._run(flintlog, row.benchmark, small, Outcome(), timed=False)
+            self._run(flintlog, row.benchmark, row.benchmark.data[0], Outcome(), timed=False)
 
     def _run(
         self, contestant: Contestant, benchmark: Benchmark, data: DataSet, outcome: Outcome, *, timed: bool = True
@@ -96,10 +98,6 @@ def _judge(done: Finished, data: DataSet, out: Path | None, outcome: Outcome) ->
         outcome.status, outcome.message = "failed", f"exit code {done.code}: {_last_line(done.stderr)}"
     elif wrong := wrong_parts(data, done.stdout, out):
         outcome.status, outcome.message = "wrong", "; ".join(wrong)
-
-
-def _answer_size(data: DataSet) -> int:
-    return sum(int(value) for value in data.expected.values() if value.isdecimal())
 
 
 def _last_line(text: str) -> str:

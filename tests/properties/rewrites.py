@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from itertools import count
 from typing import Any
 
 from hypothesis import strategies as st
@@ -140,17 +139,12 @@ def _renaming(old: str, new: str) -> Callable[[Any], Any]:
 
 def packed(program: ast.Program, name: str) -> ast.Program:
     """A relation of two numbers as one of pairs, `packed`; the relation itself is unpacked from that one at the end."""
-    fresh = count()
-
     def change(node: Any) -> Any:
         match node:
-            case ast.Negation(ast.Atom("packed")):
-                return node
             case ast.Atom(name=relation) if relation == name:
                 return ast.Atom("packed", (ast.RecordInit(node.args),))
         return node
 
-    del fresh
     x, y = ast.Variable("x"), ast.Variable("y")
     unpacked = ast.Rule((ast.Atom(name, (x, y)),), ast.Atom("packed", (ast.RecordInit((x, y)),)))
     rewritten = rewrite(program, change)

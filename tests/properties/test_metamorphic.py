@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from tests.properties import rewrites
-from tests.properties.rich_programs import programs, relations_of
+from tests.properties.rich_programs import Generated, programs, relations_of
 
 from flintlog.api.program import Program
 from flintlog.diagnostics import FlintlogError
@@ -26,7 +24,6 @@ from flintlog.syntax import ast, printer
 from flintlog.syntax.parser import parse
 
 Answer = dict[str, set[tuple[object, ...]]]
-_Test = TypeVar("_Test", bound=Callable[..., None])
 
 
 def compiled(program: ast.Program) -> ir.Program:
@@ -50,12 +47,16 @@ def same(one: ast.Program, other: ast.Program) -> None:
 
 
 def lanes(test: Callable[[ast.Program, DataObject], None]) -> Callable[..., None]:
-    """The test over 100 random programs, and over 2,000 in the slow lane."""
+    """The test over 40 random programs, and over 2,000 in the slow lane."""
 
-    @pytest.mark.parametrize("examples", [100, pytest.param(2000, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("examples", [40, pytest.param(2000, marks=pytest.mark.slow)])
     def run(examples: int) -> None:
-        checked = given(programs, st.data())(test)
-        settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))(checked)()
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(programs, st.data())
+        def check(generated: Generated, data: DataObject) -> None:
+            test(generated.program, data)
+
+        check()
 
     run.__doc__ = test.__doc__
     return run

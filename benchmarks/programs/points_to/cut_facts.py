@@ -25,20 +25,19 @@ ROOTS = (
 # Column that holds the method which a statement, variable or parameter belongs to.
 OWNER = {
     "AssignCast": 5, "AssignHeapAllocation": 4, "AssignLocal": 4, "FormalParam": 1, "LoadArrayIndex": 4,
-    "LoadInstanceField": 5, "LoadStaticField": 4, "Method-Modifier": 1, "Method": 0, "Method_Descriptor": 0, "Return": 3,
-    "SpecialMethodInvocation": 4, "StaticMethodInvocation": 3, "StoreArrayIndex": 4, "StoreInstanceField": 5,
-    "StoreStaticField": 4, "ThisVar": 0, "Var-DeclaringMethod": 1, "VirtualMethodInvocation": 4,
+    "LoadInstanceField": 5, "LoadStaticField": 4, "Method-Modifier": 1, "Method": 0, "Method_Descriptor": 0,
+    "Return": 3, "SpecialMethodInvocation": 4, "StaticMethodInvocation": 3, "StoreArrayIndex": 4,
+    "StoreInstanceField": 5, "StoreStaticField": 4, "ThisVar": 0, "Var-DeclaringMethod": 1, "VirtualMethodInvocation": 4,
 }  # fmt: skip
 
-# Other columns that name a type, a method or a field.
+# Other columns that name a type, a method or a field: of declarations, and of what is cut.
 DECLARATIONS = {"Field": {1: "type", 3: "type"}, "Var-Type": {1: "type"}}
 MENTIONS = {
     "ApplicationClass": {0: "type"}, "ArrayType": {0: "type"}, "AssignCast": {4: "type"}, "ClassType": {0: "type"},
     "ComponentType": {0: "type"}, "DirectSuperclass": {0: "type"}, "DirectSuperinterface": {0: "type"},
-    "InterfaceType": {0: "type"}, "LoadInstanceField": {4: "field"},
-    "LoadStaticField": {3: "field"}, "MainClass": {0: "type"}, "NormalHeap": {1: "type"},
-    "SpecialMethodInvocation": {2: "method"}, "StaticMethodInvocation": {2: "method"},
-    "StoreInstanceField": {4: "field"}, "StoreStaticField": {3: "field"},
+    "InterfaceType": {0: "type"}, "LoadInstanceField": {4: "field"}, "LoadStaticField": {3: "field"},
+    "MainClass": {0: "type"}, "NormalHeap": {1: "type"}, "SpecialMethodInvocation": {2: "method"},
+    "StaticMethodInvocation": {2: "method"}, "StoreInstanceField": {4: "field"}, "StoreStaticField": {3: "field"},
     "VirtualMethodInvocation": {2: "method"},
 }  # fmt: skip
 

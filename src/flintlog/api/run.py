@@ -14,6 +14,7 @@ from flintlog.engines.engine import Evaluation, load_engine
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.ir.program import Program
 from flintlog.ir.words import Words
+from flintlog.source import Span
 from flintlog.types import Row
 
 
@@ -55,10 +56,10 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
     report.raise_if_errors()
     said: set[str] = set()
 
-    def notify(message: str) -> None:
+    def notify(message: str, span: Span) -> None:
         if message not in said:
             said.add(message)
-            run.notify(Diagnostic("W801", message))
+            run.notify(Diagnostic("W801", message, span))
 
     return engine.run(program, Evaluation(facts, functions, run.word_size, notify))
 

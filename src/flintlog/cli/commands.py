@@ -13,13 +13,19 @@ from flintlog.diagnostics import Diagnostic, FlintlogError
 
 
 def run(args: Namespace) -> int:
-    if args.jobs != "auto" and not args.jobs.isdigit():
+    if args.jobs != "auto" and not (args.jobs.isascii() and args.jobs.isdigit() and int(args.jobs) > 0):
         raise FlintlogError(
             [Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")]
         )
     facts_dir = Path(args.fact_dir)
     if not facts_dir.is_dir():
-        raise FlintlogError([Diagnostic("E906", f"there is no facts directory `{facts_dir}`")])
+        raise FlintlogError(
+            [
+                Diagnostic(
+                    "E906", f"there is no facts directory `{facts_dir}`", note="-F names the directory of the facts"
+                )
+            ]
+        )
     program = _load(args)
     _show_warnings(program, args.no_warn or args.quiet)
     lowered = program.results_only()

@@ -68,10 +68,17 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
-    args = _parser().parse_args(argv)
+    try:
+        return _run(_parser().parse_args(argv))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(args: argparse.Namespace) -> int:
     # The compiler is imported only now: help and mistakes on the command line answer at once.
     from flintlog.cli import commands
-    from flintlog.diagnostics import FlintlogError
+    from flintlog.diagnostics import Diagnostic, FlintlogError
 
     try:
         code: int = getattr(commands, args.command)(args)
@@ -80,9 +87,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FlintlogError as error:
         print(error, file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    except MemoryError:
+        note = "does a rule make rows without end? `.limitsize` stops it"
+        print(Diagnostic("E802", "the program needs more memory than there is", note=note).render(), file=sys.stderr)
+        return 1
     except BrokenPipeError:
         # Whoever read our output has gone; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

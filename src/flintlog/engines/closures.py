@@ -28,6 +28,7 @@ from flintlog.ir.scalar import (
     UserCall,
 )
 from flintlog.ir.words import Words
+from flintlog.source import NOWHERE, Span
 from flintlog.types import Adt, Kind, Row, Value
 
 Getter = Callable[[Row], Any]
@@ -38,10 +39,11 @@ class Machine:
     """What a closure needs beside its row: word size, the user's functions, counters, and the numbers that symbols and
     records have when a program looks at them with `ord` or `as`."""
 
-    def __init__(self, words: Words, functions: Any, notify: functors.Notify) -> None:
+    def __init__(self, words: Words, functions: Any, notify: Callable[[str, Span], None]) -> None:
         self.words = words
         self.functions = functions
-        self.notify = notify
+        self.place = NOWHERE  # of the rule that is being evaluated
+        self.notify: functors.Notify = lambda message: notify(message, self.place)
         self.counter = 0
         self.round = 0
         self._numbers: dict[Value, int] = {}

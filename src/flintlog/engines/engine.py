@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.program import Program
+from flintlog.source import Span
 from flintlog.types import Row
 
 ENGINES: dict[str, str] = {"naive": "flintlog.engines.naive"}
@@ -21,7 +22,7 @@ class Evaluation:
     facts: Mapping[str, Iterable[Row]] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     word_size: int = 64
-    notify: Callable[[str], None] = lambda message: None
+    notify: Callable[[str, Span], None] = lambda message, span: None
 
 
 class Engine(Protocol):

@@ -85,11 +85,12 @@ class _StratumRun:
     def _rows(self, rule: Rule | Subsumption, delta_scans: Sequence[Scan | None]) -> list[Row]:
         """What a rule derives, with each of these scans in turn reading the delta."""
         rows: list[Row] = []
+        self.machine.place = rule.span
         try:
             for self.nodes.delta_scan in delta_scans:
                 rows += self.nodes.rows(rule.body)
         except EvaluationError as error:
-            raise FlintlogError([Diagnostic("E801", str(error), rule.span)]) from None
+            raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
         finally:
             self.nodes.delta_scan = None
         return rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any
 
@@ -39,7 +39,11 @@ _RESULT_KINDS: dict[str, Kind] = {
 
 
 class EvaluationError(Exception):
-    """The program asked for a value that does not exist."""
+    """The program asked for a value that does not exist. `note` says how to mend that."""
+
+    def __init__(self, message: str, note: str | None = None) -> None:
+        super().__init__(message)
+        self.note = note
 
 
 def result_kind(op: str, kinds: tuple[Kind, ...]) -> Kind:
@@ -96,11 +100,11 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def range_values(bounds: tuple[Any, ...], kind: Kind, words: Words) -> list[Any]:
+def range_values(bounds: tuple[Any, ...], kind: Kind, words: Words) -> Iterable[Any]:
     """The values of `range(from, to[, step])`: up to but without `to`; downwards if `to` is smaller and no step is
     given (unsigned numbers have no way down); `from` alone for a step of zero.
 
-    >>> range_values((1, 4), Kind.NUMBER, Words()), range_values((4, 1), Kind.NUMBER, Words())
+    >>> list(range_values((1, 4), Kind.NUMBER, Words())), list(range_values((4, 1), Kind.NUMBER, Words()))
     ([1, 2, 3], [4, 3, 2])
     """
     start, stop = bounds[0], bounds[1]
@@ -113,12 +117,14 @@ def range_values(bounds: tuple[Any, ...], kind: Kind, words: Words) -> list[Any]
     if step == 0:
         return [start] if start != stop else []
     if kind is not Kind.FLOAT:
-        return list(range(start, stop, step))
-    values, value = [], start
+        return range(start, stop, step)
+    return _float_range(start, stop, step, words)
+
+
+def _float_range(value: float, stop: float, step: float, words: Words) -> Iterator[float]:
     while value < stop if step > 0 else value > stop:
-        values.append(value)
+        yield value
         value = words.real(value + step)
-    return values
 
 
 # --- Arithmetic -----------------------------------------------------------------------------------
@@ -154,7 +160,7 @@ def _integer_operation(op: str, kind: Kind, words: Words) -> Function:
 def _quotient(a: int, b: int) -> int:
     """Division towards zero."""
     if b == 0:
-        raise EvaluationError("division by zero")
+        raise EvaluationError("division by zero", "test for it in the same rule, as in `x / y, y != 0`")
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
@@ -162,7 +168,7 @@ def _quotient(a: int, b: int) -> int:
 def _remainder(a: int, b: int) -> int:
     """The remainder of division towards zero; it has the sign of `a`."""
     if b == 0:
-        raise EvaluationError("remainder of a division by zero")
+        raise EvaluationError("remainder of a division by zero", "test for it in the same rule, as in `x % y, y != 0`")
     return a - b * _quotient(a, b)
 
 
@@ -268,7 +274,8 @@ def _number_of(text: str, target: Kind, words: Words) -> int | float:
             return words.real(float(found[0]))
     elif (found := _INTEGER.match(text)) and words.fits(value := int(found[0]), target):
         return value
-    raise EvaluationError(f'"{text}" is not a {target.value}')
+    note = 'keep only texts that are numbers, as in `match("-?[0-9]+", x)`'
+    raise EvaluationError(f'"{text}" is not a {target.value}', note)
 
 
 # --- Folds ----------------------------------------------------------------------------------------

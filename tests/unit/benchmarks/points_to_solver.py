@@ -7,14 +7,14 @@ while sets travel along it, and methods add their statements when they are first
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
-Facts = dict[str, list[tuple[int, ...]]]
-Node = Hashable
+from tests.unit.benchmarks.points_to_hierarchy import Facts, Hierarchy, grouped, mapping
 
-STRING, ABSTRACT, MAIN, MAIN_DESCRIPTOR, PUBLIC, STATIC = 0, 1, 5, 6, 7, 8
-OBJECT, CLONEABLE, SERIALIZABLE, CLINIT, VOID = 9, 10, 11, 12, 13
+# ("var", v), ("field", h, f), ("static", f), ("element", h), ("copy", c)
+Node = tuple[str, int] | tuple[str, int, int]
+
+STRING, MAIN, MAIN_DESCRIPTOR, PUBLIC, STATIC, CLINIT, VOID = 0, 5, 6, 7, 8, 12, 13
 STRING_ARRAY, CLASS, THREAD, THREAD_GROUP = 140887, 141162, 147459, 147596
 RUN, FINALIZE, OBJECT_RESULT = 711364, 711989, 711209
 MAIN_ARRAY, MAIN_ARGUMENT, MAIN_THREAD, MAIN_GROUP, ANY_STRING = -1, -2, -3, -4, -5
@@ -25,80 +25,8 @@ VIRTUAL_MACHINE_CALLS = {213921, THREAD_INIT, THREAD_EXIT, GROUP_INIT, UNCAUGHT,
 ALL = -1  # the bit set that holds every object
 
 
-def read_facts(folder: Path) -> Facts:
-    """Every `*.facts` file of the folder as rows of integers, by stem."""
-    return {
-        path.stem: [tuple(map(int, line.split("\t"))) for line in path.read_text().splitlines()]
-        for path in folder.glob("*.facts")
-    }
-
-
-def grouped(rows: Iterable[tuple[int, ...]], column: int) -> dict[int, list[tuple[int, ...]]]:
-    groups: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for row in rows:
-        groups[row[column]].append(row)
-    return groups
-
-
-class Hierarchy:
-    """Supertypes of every type, and the method each type answers a name and descriptor with."""
-
-    def __init__(self, facts: Facts) -> None:
-        self.classes = {t for (t,) in facts["ClassType"]}
-        self.interfaces = {t for (t,) in facts["InterfaceType"]}
-        self.arrays = {t for (t,) in facts["ArrayType"]}
-        self.references = self.classes | self.interfaces | self.arrays
-        self.superclass = dict(facts["DirectSuperclass"])
-        self.superinterfaces = {t: [row[1] for row in rows] for t, rows in grouped(facts["DirectSuperinterface"], 0).items()}
-        self.component = dict(facts["ComponentType"])
-        self.descriptor = dict(facts["Method_Descriptor"])
-        self.declarer = {row[0]: row[3] for row in facts["Method"]}
-        self.key = {row[0]: (row[1], self.descriptor[row[0]]) for row in facts["Method"]}
-        self.modifiers: dict[int, set[int]] = defaultdict(set)
-        for modifier, method in facts["Method-Modifier"]:
-            self.modifiers[method].add(modifier)
-        self.own: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
-        for method, key in self.key.items():
-            if ABSTRACT not in self.modifiers[method]:
-                self.own[self.declarer[method]][key] = method
-        self.supertypes_of: dict[int, set[int]] = {}
-        self.lookup_of: dict[int, dict[tuple[int, int], int]] = {}
-
-    def supertypes(self, t: int) -> set[int]:
-        """Every type that an object of the type may be assigned to; none for a primitive type."""
-        if t not in self.supertypes_of:
-            found = {t} if t in self.references else set()
-            if t in self.arrays:
-                found |= {OBJECT, CLONEABLE, SERIALIZABLE}
-                above = self.supertypes(self.component[t])
-                found |= {a for a in self.arrays if self.component[a] in above}
-            elif t in self.interfaces:
-                found.add(OBJECT)
-            for above_type in self.above(t):
-                found |= {above_type} | self.supertypes(above_type)
-            self.supertypes_of[t] = found
-        return self.supertypes_of[t]
-
-    def above(self, t: int) -> list[int]:
-        """The superclass and superinterfaces that the type names."""
-        return ([self.superclass[t]] if t in self.superclass else []) + self.superinterfaces.get(t, [])
-
-    def superclasses(self, t: int) -> Iterable[int]:
-        while t in self.superclass:
-            t = self.superclass[t]
-            yield t
-
-    def lookup(self, t: int) -> dict[tuple[int, int], int]:
-        """What an object of the type runs, by name and descriptor."""
-        if t not in self.lookup_of:
-            parent = OBJECT if t in self.arrays else self.superclass.get(t)
-            inherited = {} if parent is None else self.lookup(parent)
-            self.lookup_of[t] = {**inherited, **self.own.get(t, {})}
-        return self.lookup_of[t]
-
-
 class Solver:
-    """Runs the analysis on construction. Nodes are ("var", v), ("field", h, f), ("static", f), ("element", h), ("copy", c)."""
+    """Runs the analysis on construction; every attribute then holds what the analysis derives."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -123,9 +51,10 @@ class Solver:
 
     def _number_objects(self) -> None:
         strings = {h for (h,) in self.facts["StringConstant"]}
-        self.heap_type = dict(self.facts["NormalHeap"])
+        self.heap_type = mapping(self.facts["NormalHeap"])
         self.heap_type |= {
-            MAIN_ARRAY: STRING_ARRAY, MAIN_ARGUMENT: STRING, MAIN_THREAD: THREAD, MAIN_GROUP: THREAD_GROUP, ANY_STRING: STRING
+            MAIN_ARRAY: STRING_ARRAY, MAIN_ARGUMENT: STRING, MAIN_THREAD: THREAD, MAIN_GROUP: THREAD_GROUP,
+            ANY_STRING: STRING,
         }  # fmt: skip
         allocations = set()
         for _, _, heap, to, method, _ in self.facts["AssignHeapAllocation"]:
@@ -151,14 +80,16 @@ class Solver:
         self.statements = {name: grouped(self.facts[name], column) for name, column in last.items()}
         self.allocations_in = grouped(self.allocations, 2)
         self.field_declarer = {row[0]: row[1] for row in self.facts["Field"]}
-        self.var_type = dict(self.facts["Var-Type"])
-        self.this_var = dict(self.facts["ThisVar"])
+        self.var_type = mapping(self.facts["Var-Type"])
+        self.this_var = mapping(self.facts["ThisVar"])
         self.formals = {(row[0], row[1]): row[2] for row in self.facts["FormalParam"]}
         self.actuals = {(row[0], row[1]): row[2] for row in self.facts["ActualParam"]}
         self.arguments = grouped(self.facts["ActualParam"], 1)
-        self.result_var = dict(self.facts["AssignReturnValue"])
+        self.result_var = mapping(self.facts["AssignReturnValue"])
         self.receiver = {
-            row[0]: row[3] for name in ("VirtualMethodInvocation", "SpecialMethodInvocation") for row in self.facts[name]
+            row[0]: row[3]
+            for name in ("VirtualMethodInvocation", "SpecialMethodInvocation")
+            for row in self.facts[name]
         }
 
     def bits(self, mask: int) -> list[int]:
@@ -283,7 +214,7 @@ class Solver:
     def _resolve(self, callee: int) -> int | None:
         return self.types.lookup(self.types.declarer[callee]).get(self.types.key[callee])
 
-    def _visit_calls(self, rows: dict[str, Iterable[tuple[int, ...]]]) -> None:
+    def _visit_calls(self, rows: Mapping[str, Iterable[tuple[int, ...]]]) -> None:
         for call, _, callee, _ in rows["StaticMethodInvocation"]:
             target = self._resolve(callee)
             if target is not None:

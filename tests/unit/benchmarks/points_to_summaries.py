@@ -1,15 +1,14 @@
-"""Rows of every relation that benchmarks/programs/points_to/program.dl prints the size of, from the solver's results."""
+"""What benchmarks/programs/points_to/program.dl prints the sizes of: the rows, from the solver's results."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
-from tests.unit.benchmarks.points_to_solver import (
-    CLINIT, OBJECT, STATIC, VOID, Hierarchy, Solver
-)  # fmt: skip
+from tests.unit.benchmarks.points_to_hierarchy import Hierarchy
+from tests.unit.benchmarks.points_to_solver import STATIC, VOID, Solver
 
-Rows = set[tuple[int, ...]]
+Rows = Set[tuple[int, ...]]
 INIT, NATIVE, THROWABLE = 170651, 709345, 142306
 
 
@@ -34,7 +33,7 @@ def relations(solver: Solver) -> dict[str, Rows]:
 
 
 def hierarchy_relations(types: Hierarchy) -> dict[str, Rows]:
-    declared = defaultdict(dict)
+    declared: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
     for method, key in types.key.items():
         declared[types.declarer[method]][key] = method
     overrides = set()
@@ -54,7 +53,7 @@ def hierarchy_relations(types: Hierarchy) -> dict[str, Rows]:
 
 
 def points_to_relations(solver: Solver) -> dict[str, Rows]:
-    found: dict[str, Rows] = {
+    found: dict[str, set[tuple[int, ...]]] = {
         name: set() for name in
         ("VarPointsTo", "InstanceFieldPointsTo", "StaticFieldPointsTo", "ArrayIdxPointsTo", "CopiedElement")
     }  # fmt: skip
@@ -71,7 +70,7 @@ def points_to_relations(solver: Solver) -> dict[str, Rows]:
                     found["ArrayIdxPointsTo"].add((base, heap))
                 case ("copy", call):
                     found["CopiedElement"].add((call, heap))
-    return found
+    return {**found}
 
 
 def statements(solver: Solver, name: str) -> Iterable[tuple[int, ...]]:
@@ -83,11 +82,9 @@ def statements(solver: Solver, name: str) -> Iterable[tuple[int, ...]]:
 
 def call_relations(solver: Solver, overrides: Rows) -> dict[str, Rows]:
     caller = {
-        row[0]: row[-1]
-        for kind in ("Virtual", "Special", "Static")
-        for row in solver.facts[f"{kind}MethodInvocation"]
+        row[0]: row[-1] for kind in ("Virtual", "Special", "Static") for row in solver.facts[f"{kind}MethodInvocation"]
     }
-    targets = defaultdict(set)
+    targets: dict[int, set[int]] = defaultdict(set)
     for call, callee in solver.edges:
         targets[call].add(callee)
     sites = {row[0] for row in statements(solver, "VirtualMethodInvocation")}
@@ -115,7 +112,7 @@ def application_methods(solver: Solver) -> set[int]:
 
 def application_relations(solver: Solver, calls: Rows) -> dict[str, Rows]:
     inside = application_methods(solver)
-    callees = defaultdict(set)
+    callees: dict[int, set[int]] = defaultdict(set)
     for caller, callee in calls:
         if caller in inside and callee in inside:
             callees[caller].add(callee)
@@ -155,7 +152,7 @@ def data_relations(solver: Solver, found: dict[str, Rows]) -> dict[str, Rows]:
     read |= {row[3] for row in statements(solver, "LoadStaticField")}
     dead = {(row[0], row[4]) for row in statements(solver, "StoreInstanceField") if row[4] not in read}
     dead |= {(row[0], row[3]) for row in statements(solver, "StoreStaticField") if row[3] not in read}
-    inside = defaultdict(set)
+    inside: dict[int, set[int]] = defaultdict(set)
     for heap, _, base in found["InstanceFieldPointsTo"]:
         inside[base].add(heap)
     for base, heap in found["ArrayIdxPointsTo"]:
@@ -179,7 +176,7 @@ def data_relations(solver: Solver, found: dict[str, Rows]) -> dict[str, Rows]:
 
 
 def effect_relations(solver: Solver, calls: Rows) -> dict[str, Rows]:
-    callers = defaultdict(set)
+    callers: dict[int, set[int]] = defaultdict(set)
     for caller, callee in calls:
         callers[callee].add(caller)
     stack = [m for m in solver.reached if NATIVE in solver.types.modifiers[m]]
@@ -201,9 +198,7 @@ def effect_relations(solver: Solver, calls: Rows) -> dict[str, Rows]:
 
 def count_relations(solver: Solver) -> dict[str, Rows]:
     methods = Counter(solver.types.declarer[m] for m in solver.reached)
-    objects = Counter(
-        solver.heap_type[h] for h in {h for h, _, m in solver.allocations if m in solver.reached}
-    )
+    objects = Counter(solver.heap_type[h] for h in {h for h, _, m in solver.allocations if m in solver.reached})
     inside = application_methods(solver) & solver.reached
     sizes = {
         var: solver.points_to["var", var].bit_count()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -135,3 +137,14 @@ def test_a_bug_is_exit_code_two_and_no_traceback(here: Path):
     done = flintlog("run", "bug.dl", "--quiet", cwd=here)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("internal error: RuntimeError: inside out\n  note: this is a bug of Flintlog's")
+
+
+def test_a_program_that_needs_too_much_memory_is_told_so(here: Path):
+    """A text that doubles for ever, under a limit that it soon reaches."""
+    (here / "endless.dl").write_text('.decl a(x: symbol) .output a a("text"). a(cat(x, x)) :- a(x).')
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
+    code = limited + "from flintlog.cli.main import main; sys.exit(main(['run', 'endless.dl']))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "error[E802]: the program needs more memory than there is" in run.stderr
+    assert not (here / "a.csv").exists()

@@ -94,10 +94,11 @@ class StratumRun:
         return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source)
 
     def _run(self, rule: Rule, pipeline: Pipeline) -> None:
+        self.machine.place = rule.span
         try:
             pipeline.run(self.store[rule.relation])
         except EvaluationError as error:
-            raise FlintlogError([Diagnostic("E801", str(error), rule.span)]) from None
+            raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
 
     def _next_round(self) -> int:
         return sum(self.store[name].next_round() for name in self.stratum.relations)
