@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks import compare, machine, report, results
 from benchmarks.contestants import ROOT, Absent, Flintlog, find_flintlog, rivals
-from benchmarks.definition import PROGRAMS, RIVALS, DefinitionError, load_all, select
+from benchmarks.definition import PROGRAMS, RIVALS, DefinitionError, rows
 from benchmarks.facts import VARIABLE, Facts, NoData, from_environment
 from benchmarks.runner import Runner
 
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    rows = list(select(load_all(given.programs), given.only))
-    if not rows:
+    chosen = list(rows(given.only, given.programs))
+    if not chosen:
         raise DefinitionError(f"no row matches {' '.join(given.only)}; `benchmarks list` shows them")
     facts = Facts(from_environment(given.data), BUILD / "bench-data")
     described = machine.describe(ROOT)  # before anything runs: the load must not be ours
@@ -54,7 +54,7 @@ def _run(given: argparse.Namespace) -> int:
         lambda line: print(line, flush=True),
     )
     out = given.out or BUILD / "bench-results" / f"{started.replace(':', '')}.json"
-    for row in rows:
+    for row in chosen:
         measured.rows.append(runner.run_row(row))
         measured.save(out)  # after every row: an interrupted run keeps what it has
     print(f"\n{report.markdown(measured)}\nwritten to {out}")
@@ -87,7 +87,7 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _list(given: argparse.Namespace) -> int:
-    for row in select(load_all(given.programs), given.only):
+    for row in rows(given.only, given.programs):
         print(f"{row.name:36} {row.benchmark.title}")
     return 0
 
@@ -97,13 +97,13 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measure Flintlog and its rivals: docs/benchmarks.md"
     )
     actions = parser.add_subparsers(required=True)
-    rows = argparse.ArgumentParser(add_help=False)
-    rows.add_argument(
+    choice = argparse.ArgumentParser(add_help=False)
+    choice.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="rows to take, as program:data; may be repeated"
     )
-    rows.add_argument("--programs", type=Path, default=PROGRAMS, metavar="DIR", help="folder of the programs")
+    choice.add_argument("--programs", type=Path, default=PROGRAMS, metavar="DIR", help="folder of the programs")
 
-    run = actions.add_parser("run", parents=[rows], help="measure, and write a result file")
+    run = actions.add_parser("run", parents=[choice], help="measure, and write a result file")
     run.add_argument("--data", type=Path, metavar="DIR", help=f"where the data sets are (default: ${VARIABLE})")
     run.add_argument("--rivals", type=_rivals, default=list(RIVALS), metavar="NAMES", help="of duckdb,souffle; or none")
     run.add_argument(
@@ -131,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     pair.add_argument("after", type=Path)
     pair.set_defaults(action=_compare)
 
-    listing = actions.add_parser("list", parents=[rows], help="the rows there are")
+    listing = actions.add_parser("list", parents=[choice], help="the rows there are")
     listing.set_defaults(action=_list)
     return parser
 

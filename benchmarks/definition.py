@@ -1,7 +1,7 @@
 """What a folder of `benchmarks/programs` declares: a program, its data sets, the right answers, the figures to beat."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -82,17 +82,19 @@ class Row:
         return f"{self.benchmark.name}:{self.data.name}"
 
 
-def load_all(folder: Path = PROGRAMS) -> list[Benchmark]:
-    return [load(path.parent) for path in sorted(folder.glob("*/bench.toml"))]
+def rows(patterns: Sequence[str] = (), folder: Path = PROGRAMS) -> Iterator[Row]:
+    """The rows that one of the patterns names: `tc:RAND-1k`, `tc` (all its data), `*:RMAT-1k`; no pattern means all.
 
-
-def select(benchmarks: list[Benchmark], patterns: list[str]) -> Iterator[Row]:
-    """The rows that one of the patterns names: `tc:RAND-1k`, `tc` (all its data), `*:RMAT-1k`; no pattern means all."""
-    for benchmark in benchmarks:
-        for data in benchmark.data:
-            row = Row(benchmark, data)
-            if not patterns or any(fnmatchcase(row.name, p) or fnmatchcase(benchmark.name, p) for p in patterns):
-                yield row
+    Only definitions of programs that are named are read. Raises DefinitionError.
+    """
+    pairs = [pattern.partition(":") for pattern in patterns or ["*"]]
+    for path in sorted(folder.glob("*/bench.toml")):
+        wanted = [data or "*" for program, _, data in pairs if fnmatchcase(path.parent.name, program)]
+        if wanted:
+            benchmark = load(path.parent)
+            yield from (
+                Row(benchmark, data) for data in benchmark.data if any(fnmatchcase(data.name, w) for w in wanted)
+            )
 
 
 def load(folder: Path) -> Benchmark:

@@ -14,16 +14,23 @@ import pytest
 
 from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate, write_results
+from flintlog.engines.engine import Engine
+from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
 from flintlog.ir.text import parse_program, print_program
 from flintlog.ir.verify import verify
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/program.dl"))
-MODES = {"semi-naive": NaiveEngine(), "naive": NaiveEngine(semi_naive=False)}
+MODES: dict[str, Engine] = {
+    "semi-naive": NaiveEngine(),
+    "naive": NaiveEngine(semi_naive=False),
+    "local-j1": LocalEngine(),
+    "local-j2": LocalEngine(threads=2),
+}
 
 
-def run_case(case: Path, engine: NaiveEngine, out: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def run_case(case: Path, engine: Engine, out: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Runs a case as the command line would; returns what it printed."""
     options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
     word_size = options.get("word_size", 64)

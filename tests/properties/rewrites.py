@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -126,8 +127,7 @@ def aliased(draw: DrawFn, program: ast.Program) -> ast.Program:
         links = [name, *(f"{name}_{i}" for i in range(draw(st.integers(1, 3))))]
         at = draw(st.integers(0, len(literals) - 1))
         literals[at] = rewrite(literals[at], _renaming(name, links[-1]))
-        pairs = zip(links, links[1:], strict=False)
-        chain: list[ast.Body] = [ast.Constraint("=", ast.Variable(a), ast.Variable(b)) for a, b in pairs]
+        chain: list[ast.Body] = [ast.Constraint("=", ast.Variable(a), ast.Variable(b)) for a, b in pairwise(links)]
         return replace(rule, body=conjunction(tuple(draw(st.permutations(literals + chain)))))
 
     return with_rules(program, [alias(rule) for rule in rules_of(program)])
@@ -139,6 +139,7 @@ def _renaming(old: str, new: str) -> Callable[[Any], Any]:
 
 def packed(program: ast.Program, name: str) -> ast.Program:
     """A relation of two numbers as one of pairs, `packed`; the relation itself is unpacked from that one at the end."""
+
     def change(node: Any) -> Any:
         match node:
             case ast.Atom(name=relation) if relation == name:

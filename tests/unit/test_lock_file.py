@@ -1,4 +1,4 @@
-"""The lock file covers pyproject.toml and names no address (docs/decisions/0001)."""
+"""Each lock file covers its part of pyproject.toml and names no address (docs/decisions/0001)."""
 
 import re
 import tomllib
@@ -10,26 +10,35 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-DIRECT = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]
-# (name, version); a name comes twice where two Python versions need two releases
-PINS = re.findall(r"^([a-z0-9.-]+)==([^ ;]+)", LOCK, flags=re.MULTILINE)
+GROUPS = PROJECT["dependency-groups"]
+NEEDED = {
+    "requirements.lock": PROJECT["project"]["dependencies"] + GROUPS["dev"],
+    "benchmarks/requirements.lock": GROUPS["bench"],
+}
+LOCKS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NEEDED}
 
 
-@pytest.mark.parametrize("text", DIRECT)
-def test_direct_dependency_is_pinned_within_its_range(text):
+def pins(lock):
+    """(name, version); a name comes twice where two Python versions need two releases."""
+    return re.findall(r"^([a-z0-9.-]+)==([^ ;]+)", LOCKS[lock], flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("lock", "text"), [(lock, text) for lock, texts in NEEDED.items() for text in texts])
+def test_direct_dependency_is_pinned_within_its_range(lock, text):
     requirement = Requirement(text)
-    versions = [version for name, version in PINS if name == canonicalize_name(requirement.name)]
+    versions = [version for name, version in pins(lock) if name == canonicalize_name(requirement.name)]
     assert versions, "run `make lock`"
     assert all(version in requirement.specifier for version in versions), "run `make lock`"
 
 
-def test_every_pin_has_a_hash():
-    blocks = re.split(r"^(?=[a-z0-9])", LOCK, flags=re.MULTILINE)[1:]
-    assert len(blocks) == len(PINS)
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_a_hash(lock):
+    blocks = re.split(r"^(?=[a-z0-9])", LOCKS[lock], flags=re.MULTILINE)[1:]
+    assert len(blocks) == len(pins(lock))
     assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
-def test_no_address():
-    assert "://" not in LOCK
-    assert not re.search(r"^\s*(-i|-f|--index-url|--extra-index-url|--find-links)\b", LOCK, flags=re.MULTILINE)
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_address(lock):
+    assert "://" not in LOCKS[lock]
+    assert not re.search(r"^\s*(-i|-f|--index-url|--extra-index-url|--find-links)\b", LOCKS[lock], flags=re.MULTILINE)

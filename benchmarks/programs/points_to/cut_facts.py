@@ -27,7 +27,8 @@ OWNER = {
     "AssignCast": 5, "AssignHeapAllocation": 4, "AssignLocal": 4, "FormalParam": 1, "LoadArrayIndex": 4,
     "LoadInstanceField": 5, "LoadStaticField": 4, "Method-Modifier": 1, "Method": 0, "Method_Descriptor": 0,
     "Return": 3, "SpecialMethodInvocation": 4, "StaticMethodInvocation": 3, "StoreArrayIndex": 4,
-    "StoreInstanceField": 5, "StoreStaticField": 4, "ThisVar": 0, "Var-DeclaringMethod": 1, "VirtualMethodInvocation": 4,
+    "StoreInstanceField": 5, "StoreStaticField": 4, "ThisVar": 0, "Var-DeclaringMethod": 1,
+    "VirtualMethodInvocation": 4,
 }  # fmt: skip
 
 # Other columns that name a type, a method or a field: of declarations, and of what is cut.
@@ -49,13 +50,13 @@ class Cutter:
         self.facts = {path.stem: read_rows(path) for path in sorted(folder.glob("*.facts"))}
         names = [line.split("\t", 1) for line in (folder / "names.tsv").read_text().splitlines()]
         self.roots = [number for number, *name in names if name and name[0] in ROOTS]
-        self.component = dict(self.facts["ComponentType"])
+        self.component = {row[0]: row[1] for row in self.facts["ComponentType"]}
         self.declarer = {
             "method": {row[0]: row[3] for row in self.facts["Method"]},
             "field": {row[0]: row[1] for row in self.facts["Field"]},
         }
         self.classes = {t for name in ("ClassType", "InterfaceType") for (t,) in self.facts[name]}
-        self.var_method = dict(self.facts["Var-DeclaringMethod"])
+        self.var_method = {row[0]: row[1] for row in self.facts["Var-DeclaringMethod"]}
         self.heap_method = {row[2]: row[4] for row in self.facts["AssignHeapAllocation"]}
 
     def class_of(self, kind: str, value: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
 
-from flintlog.types import NEGATIVE_NAN, Kind
+from flintlog.types import NAN, NEGATIVE_NAN, Kind
 
 
 @dataclass(frozen=True)
@@ -70,4 +71,7 @@ class Words:
 
     def real_of_bits(self, word: int) -> float:
         code, size = ("<d", "<q") if self.size == 64 else ("<f", "<i")
-        return float(struct.unpack(code, struct.pack(size, self.signed(word)))[0])
+        value = float(struct.unpack(code, struct.pack(size, self.signed(word)))[0])
+        if value != value:
+            return NEGATIVE_NAN if math.copysign(1, value) < 0 else NAN
+        return value

@@ -1,7 +1,8 @@
 """Subset-constraint solver for the analysis of benchmarks/programs/points_to: what its recursive rules have to derive.
 
 It shares nothing with Flintlog: points-to sets are bit sets over the objects, flows are edges of a graph that grows
-while sets travel along it, and methods add their statements when they are first reached.
+while sets travel along it, and methods add their statements when they are first reached. Nodes of the graph are
+("var", v), ("field", h, f), ("static", f), ("element", h) for what an array holds, ("copy", c) for what a call copies.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Iterable, Mapping
 
 from tests.unit.benchmarks.points_to_hierarchy import Facts, Hierarchy, grouped, mapping
 
-# ("var", v), ("field", h, f), ("static", f), ("element", h), ("copy", c)
 Node = tuple[str, int] | tuple[str, int, int]
 
 STRING, MAIN, MAIN_DESCRIPTOR, PUBLIC, STATIC, CLINIT, VOID = 0, 5, 6, 7, 8, 12, 13

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
 
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
+from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
 from flintlog.engines.local.nodes import Nodes
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
@@ -40,7 +39,10 @@ class LocalEngine:
             _load(store[name], program.relations[name].kinds, rows, machine)
         try:
             for stratum in program.strata:
-                StratumRun(program, stratum, store, machine).run()
+                if needs_rows(program, stratum):
+                    run_by_rows(program, stratum, store, machine)
+                else:
+                    StratumRun(program, stratum, store, machine).run()
         finally:
             if pool is not None:
                 pool.shutdown()
@@ -53,8 +55,7 @@ def engine() -> LocalEngine:
 
 def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
     values = list(rows)
-    columns = [np.array([machine.word(row[i], kind) for row in values], np.int64) for i, kind in enumerate(kinds)]
-    relation.insert(columns, len(values))
+    relation.insert(encode(values, kinds, machine), len(values))
     relation.next_round()
 
 
@@ -81,12 +82,12 @@ class StratumRun:
             for rule, query in queries
             for i in recursive_rows(query, own)
         ]
-        while pipelines:
+        while pipelines and not self._limit_reached():
             for rule, source, pipeline in pipelines:
                 relation = self.store[str(source)]
                 if relation.delta < relation.visible:
                     self._run(rule, pipeline)
-            if not self._next_round():
+            if not self._next_round() or self._limit_reached():
                 break
             self.machine.round += 1
 
@@ -100,28 +101,9 @@ class StratumRun:
         except EvaluationError as error:
             raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
 
+    def _limit_reached(self) -> bool:
+        limits = [(self.store[name], self.program.relations[name].limit) for name in self.stratum.relations]
+        return any(limit is not None and relation.size >= limit for relation, limit in limits)
+
     def _next_round(self) -> int:
         return sum(self.store[name].next_round() for name in self.stratum.relations)
-
-
-class StoredRows(Collection[Row]):
-    """A relation's rows as Python values, made when they are looked at."""
-
-    def __init__(self, relation: Relation, kinds: tuple[Kind, ...], machine: Machine) -> None:
-        self._relation, self._kinds, self._machine = relation, kinds, machine
-
-    def __len__(self) -> int:
-        return self._relation.size
-
-    def __iter__(self) -> Iterator[Row]:
-        if not self._kinds:
-            return iter([()] * len(self))
-        value = self._machine.value
-        columns = []
-        for position, kind in enumerate(self._kinds):
-            words = self._relation.column(position, 0, len(self)).tolist()
-            columns.append(words if kind is Kind.NUMBER else [value(word, kind) for word in words])
-        return iter(zip(*columns, strict=True))
-
-    def __contains__(self, row: object) -> bool:
-        return any(row == known for known in self)

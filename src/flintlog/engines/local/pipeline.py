@@ -174,8 +174,8 @@ class Pipeline:
     # --- The last join ----------------------------------------------------------------------------
 
     def _fusable(self, plan: Plan) -> bool:
-        """Whether the last step is a join whose candidates can go straight into the duplicate check: every column of the
-        head is a variable of one of its sides."""
+        """Whether the last step is a join whose candidates can go straight into the duplicate check: every column of
+        the head is a variable of one of its sides."""
         last = plan.steps[-1] if len(plan.steps) > 1 else None
         if not isinstance(last, Probe) or last.same or last.delta or not last.binds:
             return False

@@ -32,6 +32,8 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">=": np.greater_equal,
 }
 
+_SIGN = np.int64(-1 << 63)
+
 
 class Vectors:
     """Compiles scalars for batches, on the words of a machine."""
@@ -84,6 +86,9 @@ class Vectors:
                 return lambda batch, size: np.False_
             case Compare(op, left, right) if op in _COMPARE and self._compares_words(op, left.kind):
                 a, b, test = self.scalar(left), self.scalar(right), _COMPARE[op]
+                if left.kind is Kind.UNSIGNED and op not in ("=", "!="):
+                    # Turning the sign round makes words of unsigned numbers compare as these do.
+                    return lambda batch, size: test(a(batch, size) ^ _SIGN, b(batch, size) ^ _SIGN)
                 return lambda batch, size: test(a(batch, size), b(batch, size))
         holds = self.machine.condition(condition, positions := self._positions(condition))
         return self._distinct(condition, positions, lambda row: int(holds(row)), dtype=np.bool_)
@@ -92,7 +97,7 @@ class Vectors:
         """Whether words compare as their values do."""
         if op in ("=", "!="):
             return kind is not Kind.FLOAT
-        return kind is Kind.NUMBER or (kind is Kind.UNSIGNED and not self.whole_words)
+        return kind is Kind.NUMBER or (kind is Kind.UNSIGNED and self.whole_words)
 
     # --- Row by row -------------------------------------------------------------------------------
 

@@ -1,1 +1,1 @@
-"""Pure functions over arrays, compiled by Numba. Nothing here allocates more than it returns, raises or sees an object."""
+"""Pure functions over arrays, compiled by Numba. Nothing here raises or sees an object."""

@@ -8,9 +8,9 @@ from flintlog.engines.local.kernels.key_set import EMPTY, mix, slot_of
 
 @kernel
 def improve(table, rows, bits, best, keys, values, sign, count, changed):
-    """Takes `values` that beat what `best` has for their key: smaller for sign 1, larger for sign -1. `rows` numbers the
-    keys of the table in order of appearance, and `best` is by that number; `count` keys are known. Writes the numbers
-    whose value changed to `changed`, once each, and returns how many keys are known now and how many changed.
+    """Takes `values` that beat what `best` has for their key: smaller for sign 1, larger for sign -1. `rows` numbers
+    the keys of the table in order of appearance, and `best` is by that number; `count` keys are known. Writes the
+    numbers whose value changed to `changed`, once each, and returns how many keys are known now and how many changed.
     `changed` must have room for every key."""
     mask = table.size - 1
     news = 0

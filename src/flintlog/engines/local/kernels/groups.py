@@ -32,8 +32,8 @@ def fill_dense(keys, offsets, order):
 
 @kernel
 def number_keys(keys, table, numbers, bits, group, count):
-    """Gives distinct keys numbers in order of appearance, from `count` on: in the hash table, where a slot without a key
-    has the number -1, and for each key. Returns how many keys are known now."""
+    """Gives distinct keys numbers in order of appearance, from `count` on: in the hash table, where a slot without a
+    key has the number -1, and for each key. Returns how many keys are known now."""
     mask = table.size - 1
     for i in range(keys.size):
         key = keys[i]
@@ -93,8 +93,8 @@ def find_numbers(keys, table, numbers, bits, group):
 
 @kernel
 def fill_pairs(low, high, start, left, right):
-    """Writes (i, j) for every i from `start` on and low[i] <= j < high[i] while whole groups fit; returns the next i and
-    how many were written. A group larger than the room is an error of the caller's."""
+    """Writes (i, j) for every i from `start` on and low[i] <= j < high[i] while whole groups fit; returns the next i
+    and how many were written. A group larger than the room is an error of the caller's."""
     count = 0
     i = start
     while i < low.size and count + high[i] - low[i] <= left.size:

@@ -48,6 +48,10 @@ class Relation:
         self._rows: RowNumbering | None = None
         self._arrangements: dict[tuple[int, ...], Arrangement] = {}
 
+    def empty(self) -> Relation:
+        """A relation of the same name and arity without rows."""
+        return Relation(self.name, self.arity, self._parts, self._pool)
+
     @property
     def size(self) -> int:
         """How many rows there are, those of the current round included."""
@@ -80,13 +84,12 @@ class Relation:
         """Makes room in the packing for values of these ranges; returns whether rows are packed at all."""
         if self._rows is not None:
             return False
-        if self.packing is not None and self.packing.covers(ranges):
-            return True
-        wanted = [joined(a, b) for a, b in zip(self._ranges, ranges, strict=True)] if self._ranges else list(ranges)
-        packing = packing_for(wanted)
-        self._repack(packing)
-        self._ranges = wanted
-        return packing is not None
+        if self._ranges is not None:
+            ranges = [joined(a, b) for a, b in zip(self._ranges, ranges, strict=True)]
+        self._ranges = list(ranges)
+        if self.packing is None or not self.packing.covers(ranges):
+            self._repack(packing_for(ranges))
+        return self.packing is not None
 
     def _repack(self, packing: Packing | None) -> None:
         columns = [self.column(p, 0, self.size) for p in range(self.arity)] if self.size else []

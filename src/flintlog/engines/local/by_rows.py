@@ -1,0 +1,80 @@
+"""Strata that have no kernels yet: their relations are decoded, evaluated row by row, and encoded again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from flintlog.engines.closures import Machine
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.rounds import StratumRounds
+from flintlog.engines.table import Table
+from flintlog.ir.program import Program, Stratum
+from flintlog.ir.scalar import Counter
+from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
+from flintlog.types import Kind, Row
+
+
+def needs_rows(program: Program, stratum: Stratum) -> bool:
+    """Whether a stratum has what the kernels do not know: equivalences, choices, merges, subsumption, counters."""
+    relations = [program.relations[name] for name in stratum.relations]
+    if stratum.subsumptions or any(r.representation == "eqrel" or r.choice or r.merge for r in relations):
+        return True
+    if any(r.delta_of in stratum.relations for r in program.relations.values()):
+        return True
+    return any(
+        isinstance(scalar, Counter)
+        for rule in stratum.rules
+        for node in walk(rule.body)
+        for term in node_terms(node)
+        for scalar in walk_scalar(term)
+    )
+
+
+def run_by_rows(program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
+    """Runs a stratum as the reference engine does, and puts its rows into the store."""
+    bodies = [r.body for r in stratum.rules] + [s.body for s in stratum.subsumptions]
+    deltas = [r.name for r in program.relations.values() if r.delta_of in stratum.relations]
+    own = [*stratum.relations, *deltas]
+    names = set(own).union(*(relations_of(body, program.shared) for body in bodies))
+    tables = {name: Table(program.relations[name], machine) for name in names}
+    for name in names:
+        relation = program.relations[name]
+        for row in StoredRows(store[name], relation.kinds, machine):
+            tables[name].load(row)
+    StratumRounds(program, stratum, tables, machine).run(semi_naive=True)
+    for name in own:
+        relation, rows = program.relations[name], list(tables[name].rows)
+        store[name] = result = store[name].empty()
+        result.insert(encode(rows, relation.kinds, machine), len(rows))
+        result.next_round()
+
+
+def encode(rows: Sequence[Row], kinds: tuple[Kind, ...], machine: Machine) -> list[Array]:
+    """The rows as columns of words."""
+    return [np.array([machine.word(row[i], kind) for row in rows], np.int64) for i, kind in enumerate(kinds)]
+
+
+class StoredRows(Collection[Row]):
+    """A relation's rows as Python values, made when they are looked at."""
+
+    def __init__(self, relation: Relation, kinds: tuple[Kind, ...], machine: Machine) -> None:
+        self._relation, self._kinds, self._machine = relation, kinds, machine
+
+    def __len__(self) -> int:
+        return self._relation.size
+
+    def __iter__(self) -> Iterator[Row]:
+        if not self._kinds:
+            return iter([()] * len(self))
+        value = self._machine.value
+        columns = []
+        for position, kind in enumerate(self._kinds):
+            words = self._relation.column(position, 0, len(self)).tolist()
+            columns.append(words if kind is Kind.NUMBER else [value(word, kind) for word in words])
+        return iter(zip(*columns, strict=True))
+
+    def __contains__(self, row: object) -> bool:
+        return any(row == known for known in self)
