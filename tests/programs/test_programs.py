@@ -34,7 +34,7 @@ def run_case(case: Path, engine: Engine, out: Path, monkeypatch: pytest.MonkeyPa
     """Runs a case as the command line would; returns what it printed."""
     options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
     word_size = options.get("word_size", 64)
-    monkeypatch.setattr("flintlog.api.run.load_engine", lambda name: engine)
+    monkeypatch.setattr("flintlog.api.run.load_engine", lambda name, threads: engine)
     facts = case / "facts"
     program = Program.load(case / "program.dl", word_size=word_size)
     lowered = program.results_only()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,7 +12,8 @@ from flintlog.api.functors import bind_functors
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.engine import Evaluation, load_engine
 from flintlog.io import check_output, read_facts, write_facts
-from flintlog.ir.program import Program
+from flintlog.io.column_facts import read_columns
+from flintlog.ir.program import IoDirective, Program
 from flintlog.ir.words import Words
 from flintlog.source import Span
 from flintlog.types import Row
@@ -24,6 +25,7 @@ class Run:
 
     facts_dir: Path = Path()
     engine: str = "auto"
+    threads: int = 1
     word_size: int = 64
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     given: Mapping[str, Collection[Row]] = field(default_factory=dict)
@@ -32,25 +34,16 @@ class Run:
 
 def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
     """The rows of every relation. All problems of all facts files come in one go."""
-    engine = load_engine(run.engine)
+    engine = load_engine(run.engine, run.threads)
     functions = bind_functors(program, run.functors, Words(run.word_size))
-    facts = {name: list(rows) for name, rows in run.given.items()}
+    facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in run.given.items()}
     report = Report()
     for directive in program.io:
         if directive.kind == "input" and directive.relation not in run.given:
-            relation = program.relations[directive.relation]
-            facts.setdefault(relation.name, []).extend(
-                read_facts(
-                    relation.name,
-                    relation.columns,
-                    dict(directive.params),
-                    program.types,
-                    facts_dir=run.facts_dir,
-                    word_size=run.word_size,
-                    report=report,
-                    span=directive.span,
-                )
-            )
+            rows = _read(program, directive, run, report, columnar=run.word_size == 64 and engine.reads_columns)
+            # Several inputs of one relation add up.
+            known = facts.get(directive.relation)
+            facts[directive.relation] = rows if known is None else [*known, *rows]
     for warning in report.warnings:
         run.notify(warning)
     report.raise_if_errors()
@@ -62,6 +55,23 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
             run.notify(Diagnostic("W801", message, span))
 
     return engine.run(program, Evaluation(facts, functions, run.word_size, notify))
+
+
+def _read(program: Program, directive: IoDirective, run: Run, report: Report, *, columnar: bool) -> Iterable[Row]:
+    relation, params = program.relations[directive.relation], dict(directive.params)
+    columns = read_columns(relation.name, relation.columns, params, program.types, run.facts_dir) if columnar else None
+    if columns is not None:
+        return columns
+    return read_facts(
+        relation.name,
+        relation.columns,
+        params,
+        program.types,
+        facts_dir=run.facts_dir,
+        word_size=run.word_size,
+        report=report,
+        span=directive.span,
+    )
 
 
 def check_outputs(program: Program, output_dir: Path) -> None:

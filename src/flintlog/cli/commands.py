@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -30,7 +31,7 @@ def run(args: Namespace) -> int:
     _show_warnings(program, args.no_warn or args.quiet)
     lowered = program.results_only()
     if args.engine == "auto" and not args.quiet:
-        print("engine: naive, the reference engine (the only one in this version)", file=sys.stderr)
+        print("engine: local, embedded in this process (there is no other for one machine)", file=sys.stderr)
     check_outputs(lowered, Path(args.output_dir))
     functors = load_functors(Path(args.functors)) if args.functors else program.functors()
     rows = evaluate(
@@ -38,6 +39,7 @@ def run(args: Namespace) -> int:
         Run(
             facts_dir=facts_dir,
             engine=args.engine,
+            threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs),
             word_size=args.word_size,
             functors=functors,
             notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),

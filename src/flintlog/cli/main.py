@@ -50,9 +50,18 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "-D", "--output-dir", metavar="DIR", default=".", help="where results go; `-` for stdout (default: here)"
     )
-    run.add_argument("-j", "--jobs", metavar="N", default="1", help="threads, or `auto` (the naive engine uses one)")
     run.add_argument(
-        "--engine", metavar="NAME", default="auto", help="auto or naive, the reference engine (default: %(default)s)"
+        "-j",
+        "--jobs",
+        metavar="N",
+        default="1",
+        help="threads of the local engine, or `auto` for all cores (default: 1)",
+    )
+    run.add_argument(
+        "--engine",
+        metavar="NAME",
+        default="auto",
+        help="local, or naive: the reference engine (default: local)",
     )
     run.add_argument("--functors", metavar="FILE.py", help="functors in Python (default: functors.py by the program)")
     run.add_argument("--quiet", action="store_true", help="print results and errors only")

@@ -12,7 +12,8 @@ from flintlog.ir.program import Program
 from flintlog.source import Span
 from flintlog.types import Row
 
-ENGINES: dict[str, str] = {"naive": "flintlog.engines.naive"}
+# By name; the first is the one for a single machine.
+ENGINES: dict[str, str] = {"local": "flintlog.engines.local.engine", "naive": "flintlog.engines.naive"}
 
 
 @dataclass
@@ -26,16 +27,20 @@ class Evaluation:
 
 
 class Engine(Protocol):
+    """`reads_columns`: facts may come as io.ColumnFacts."""
+
+    reads_columns: bool
+
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         """All rows of every relation. Raises FlintlogError for what goes wrong by the program's fault."""
 
 
-def load_engine(name: str) -> Engine:
+def load_engine(name: str, threads: int = 1) -> Engine:
     """The engine of that name; `auto` is the best one there is for a single machine."""
     if name == "auto":
         name = next(iter(ENGINES))
     if name not in ENGINES:
         note = did_you_mean(name, ENGINES) or f"engines: {', '.join(['auto', *ENGINES])}"
         raise FlintlogError([Diagnostic("E901", f"there is no engine `{name}`", note=note)])
-    engine: Engine = import_module(ENGINES[name]).engine()
+    engine: Engine = import_module(ENGINES[name]).engine(threads)
     return engine

@@ -19,6 +19,8 @@ class NaiveEngine:
     """Evaluates a program with Python sets. With `semi_naive` off, every round evaluates every rule on everything; the
     tests hold the two ways against each other."""
 
+    reads_columns = False
+
     def __init__(self, *, semi_naive: bool = True) -> None:
         self.semi_naive = semi_naive
 
@@ -35,5 +37,6 @@ class NaiveEngine:
         return {name: table.rows.keys() for name, table in tables.items()}
 
 
-def engine() -> NaiveEngine:
+def engine(threads: int) -> NaiveEngine:
+    """It has one thread, however many there are."""
     return NaiveEngine()

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
 
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
+from flintlog.engines.local.best import Best, best_of
 from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
 from flintlog.engines.local.nodes import Nodes
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.query import Query, query_of, recursive_rows
+from flintlog.engines.local.storage.best_relation import BestRelation
+from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.symbol_order import number_symbols
+from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum
 from flintlog.ir.words import Words
@@ -25,6 +32,8 @@ from flintlog.types import Kind, Row
 
 class LocalEngine:
     """Columns of words, kernels compiled by Numba, rounds over deltas."""
+
+    reads_columns = True
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
@@ -39,7 +48,10 @@ class LocalEngine:
             _load(store[name], program.relations[name].kinds, rows, machine)
         try:
             for stratum in program.strata:
-                if needs_rows(program, stratum):
+                best = best_of(program, stratum)
+                if best is not None:
+                    _run_best(best, program, stratum, store, machine)
+                elif needs_rows(program, stratum):
                     run_by_rows(program, stratum, store, machine)
                 else:
                     StratumRun(program, stratum, store, machine).run()
@@ -49,14 +61,33 @@ class LocalEngine:
         return {name: StoredRows(store[name], r.kinds, machine) for name, r in program.relations.items()}
 
 
-def engine() -> LocalEngine:
-    return LocalEngine()
+def engine(threads: int) -> LocalEngine:
+    return LocalEngine(threads)
+
+
+def _run_best(best: Best, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
+    before = store[best.relation]
+    relation = store[best.relation] = BestRelation(before, best.position, best.sign)
+    relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
+    StratumRun(program, stratum, store, machine).run()
+    store[best.relation] = relation.settled()
 
 
 def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
-    values = list(rows)
-    relation.insert(encode(values, kinds, machine), len(values))
+    if isinstance(rows, ColumnFacts):
+        relation.insert([_words(column, machine) for column in rows.columns], len(rows))
+    else:
+        values = list(rows)
+        relation.insert(encode(values, kinds, machine), len(values))
     relation.next_round()
+
+
+def _words(column: Any, machine: Machine) -> Array:
+    if isinstance(column, Symbols):
+        numbers = np.array([machine.word(text, Kind.SYMBOL) for text in column.texts], np.int64)
+        return numbers[column.positions]
+    words: Array = np.ascontiguousarray(column).view(np.int64)
+    return words
 
 
 class StratumRun:

@@ -189,20 +189,26 @@ class Pipeline:
             low, high, total = run.probe([batch[v.name] for v in probe.values], size)
             if total == 0:
                 continue
-            columns = [run.payload(position_of[n]) if n in position_of else batch[n] for n in names]
-            if not into.prepare([range_of(column) for column in columns]):
+            ranges = [run.range(position_of[n]) if n in position_of else range_of(batch[n]) for n in names]
+            if not into.prepare(ranges):
                 needed = frozenset(names)
                 for joined, count in self._expanded(probe, run, low, high, batch, needed):
                     into.insert([joined[name] for name in names], count)
                 continue
             packing = into.packing
             assert packing is not None
-            left, right = np.zeros(size, np.int64), np.zeros(run.order.size, np.int64)
-            for i, (name, column) in enumerate(zip(names, columns, strict=True)):
+            left = np.zeros(size, np.int64)
+            rights: list[Array] = []
+            for i, name in enumerate(names):
                 if name in position_of:
-                    right |= packing.part(i, column)
+                    rights.append(run.packed(position_of[name], packing, i))
                 else:
-                    left |= packing.part(i, column)
+                    left |= packing.part(i, batch[name])
+            if not rights:
+                # Nothing of the right side is wanted: one candidate a left row will do.
+                into.insert([batch[name][high > low] for name in names], int(np.count_nonzero(high > low)))
+                continue
+            right = rights[0] if len(rights) == 1 else np.bitwise_or.reduce(rights)
             into.insert_join(left, low, high, right, total)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from flintlog.engines.local.kernels.groups import count_dense, fill_dense, probe_dense
 from flintlog.engines.local.storage.numbering import Numbering, RowNumbering
-from flintlog.engines.local.storage.packing import Array, Packing, packing_for, range_of
+from flintlog.engines.local.storage.packing import Array, Packing, Range, packing_for, range_of
 
 # Offsets are addressed by the key itself while they take at most this many entries a row.
 DENSE_FACTOR = 4
@@ -23,6 +23,8 @@ class Run:
         self.start, self.end = start, end
         self._columns = columns
         self._payload: dict[int, Array] = {}
+        self._ranges: dict[int, Range] = {}
+        self._packed: dict[tuple[int, Packing, int], Array] = {}
         values = [columns(position, start, end) for position in key]
         self._is_product = not key
         groups, count = (np.zeros(end - start, np.int64), 1) if not key else self._group(values)
@@ -64,6 +66,20 @@ class Run:
             return np.zeros(size, np.int64), np.full(size, rows, np.int64), size * rows
         low, high = np.empty(size, np.int64), np.empty(size, np.int64)
         return low, high, probe_dense(self._find(values), self.offsets, low, high)
+
+    def packed(self, position: int, packing: Packing, column: int) -> Array:
+        """What the values of a column contribute to keys of another relation, as its column `column`."""
+        place = position, packing, column
+        part = self._packed.get(place)
+        if part is None:
+            part = self._packed[place] = packing.part(column, self.payload(position))
+        return part
+
+    def range(self, position: int) -> Range:
+        known = self._ranges.get(position)
+        if known is None:
+            known = self._ranges[position] = range_of(self.payload(position))
+        return known
 
     def payload(self, position: int) -> Array:
         """A column's values in the run's order."""

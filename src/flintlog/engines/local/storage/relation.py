@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from flintlog.engines.local.storage.arrangement import Arrangement, Run
+from flintlog.engines.local.storage.bit_set import BitSet, pays_as_bits
 from flintlog.engines.local.storage.key_set import KeySet
 from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
@@ -43,7 +44,7 @@ class Relation:
         self.packing: Packing | None = None
         self._ranges: list[Range] | None = None
         self._keys = Log()
-        self._set = KeySet(parts, pool)
+        self._set: KeySet | BitSet = KeySet(parts, pool)
         self._columns: list[Log] = []
         self._rows: RowNumbering | None = None
         self._arrangements: dict[tuple[int, ...], Arrangement] = {}
@@ -118,6 +119,7 @@ class Relation:
             assert self.packing is not None
             for new in self._set.insert(self.packing.pack(columns)):
                 self._keys.append(new)
+            self._choose_set()
         else:
             self._insert_wide(columns)
 
@@ -135,6 +137,13 @@ class Relation:
         """Adds the packed rows `left[i] | right[j]` of a join's groups."""
         for new in self._set.insert_join(left, low, high, right, total):
             self._keys.append(new)
+        self._choose_set()
+
+    def _choose_set(self) -> None:
+        """Goes over to one bit a key when that is smaller; it is faster too."""
+        if isinstance(self._set, KeySet) and self.packing is not None and pays_as_bits(self._set, self.packing.bits):
+            self._set = BitSet(self.packing.bits)
+            self._set.insert(self._keys.view(0, self._keys.size))
 
     def contains(self, columns: Sequence[Array], size: int) -> np.ndarray:
         """For each row whether the relation has it. Only for relations that do not grow any more."""
