@@ -25,8 +25,9 @@ CASES = sorted(path.parent for path in HERE.glob("*/*/program.dl"))
 MODES: dict[str, Engine] = {
     "semi-naive": NaiveEngine(),
     "naive": NaiveEngine(semi_naive=False),
-    "local-j1": LocalEngine(),
-    "local-j2": LocalEngine(threads=2),
+    "local": LocalEngine(),
+    "local-columns": LocalEngine(patience=0),
+    "local-columns-j2": LocalEngine(threads=2, patience=0),
 }
 
 

@@ -1,7 +1,7 @@
 """Random programs as syntax trees, over more of the language than brute force can follow: arithmetic, records, nullary
 relations, disjunction, nested negation, aggregates in aggregates, MIN and MAX in heads, mutual recursion, many strata.
 
-Every number is below MODULUS, so that every fixpoint is finite. Variables of the clause are u … z for numbers and p, q
+Every number is below MODULUS, so that every fixpoint is finite. Variables of the clause are v … z for numbers and p, q
 for records; those of an aggregate have the number of its depth in their name, so that none is a witness.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from flintlog.syntax import ast
 
@@ -156,23 +156,22 @@ def _test(draw: DrawFn, scope: Scope, depth: int = 0) -> ast.Body:
 
 
 @st.composite
-def _binder(draw: DrawFn, scope: Scope) -> tuple[list[ast.Body], Scope]:
-    """Literals that give a value to one more variable, u, v or w."""
+def _binder(draw: DrawFn, scope: Scope, name: str) -> tuple[ast.Body, Scope]:
+    """A literal that gives a value to one more variable."""
     forms = ["computed", "either", "aggregate", *(["taken apart"] * bool(scope.pairs))]
     form = draw(st.sampled_from(forms))
-    name = {"computed": "u", "either": "v", "aggregate": "w", "taken apart": "u"}[form]
     variable = ast.Variable(name)
     grown = Scope(_distinct(scope.numbers, (name,)), scope.pairs, scope.below)
     if form == "taken apart":
         pair = ast.Variable(draw(st.sampled_from(scope.pairs)))
-        other = draw(_matched("n", (*NUMBERS, "u")))
+        other = draw(_matched("n", (*NUMBERS, name)))
         sides: list[ast.Argument] = [pair, ast.RecordInit(draw(st.permutations((variable, other))))]
-        return [ast.Constraint("=", *draw(st.permutations(sides)))], grown
+        return ast.Constraint("=", *draw(st.permutations(sides))), grown
     if form == "either":
         choices = [ast.Constraint("=", variable, draw(_computed(scope))) for _ in range(2)]
-        return [ast.Disjunction(tuple(choices))], grown
+        return ast.Disjunction(tuple(choices)), grown
     value = draw(_computed(scope) if form == "computed" else _aggregate(scope, 0))
-    return [ast.Constraint("=", *draw(st.permutations([variable, value])))], grown
+    return ast.Constraint("=", *draw(st.permutations([variable, value]))), grown
 
 
 # --- Rules and programs ---------------------------------------------------------------------------
@@ -183,9 +182,9 @@ def _rule(draw: DrawFn, name: str, readable: Signatures, below: Signatures, head
     atoms = draw(st.lists(_atom(readable), min_size=1, max_size=3))
     scope = Scope((), (), below) + atoms
     body: list[ast.Body] = [*atoms]
-    for _ in range(draw(st.integers(0, 2))):
-        literals, scope = draw(_binder(scope))
-        body += literals
+    for bound in ("v", "w")[: draw(st.integers(0, 2))]:
+        literal, scope = draw(_binder(scope, bound))
+        body.append(literal)
     body += draw(st.lists(_test(scope), max_size=2))
     args = [draw(_known(column, scope)) for column in readable[name]]
     if head_op is not None:
@@ -209,11 +208,21 @@ def declaration(name: str, columns: str, qualifiers: tuple[str, ...] = ()) -> as
     return ast.RelationDecl(name, attributes, qualifiers)
 
 
+class Generated:
+    """A program that Hypothesis shows by a short name; tests note its text, which says more than its tree."""
+
+    def __init__(self, program: ast.Program) -> None:
+        self.program = program
+
+    def __repr__(self) -> str:
+        return "<program>"
+
+
 PAIR = ast.RecordType("Pair", (ast.Attribute("a", "number"), ast.Attribute("b", "number")))
 
 
 @st.composite
-def rich_programs(draw: DrawFn) -> ast.Program:
+def programs(draw: DrawFn) -> Generated:
     """Types and declarations first, then facts, then the rules stratum by stratum; every relation is an output."""
     signatures = dict(INPUTS)
     rules: list[ast.Rule] = draw(_facts())
@@ -228,7 +237,7 @@ def rich_programs(draw: DrawFn) -> ast.Program:
         signatures = readable
     declarations = [declaration(name, columns) for name, columns in signatures.items()]
     outputs = [ast.Directive("output", name) for name in signatures]
-    return ast.Program((PAIR, *declarations, *outputs, *rules))
+    return Generated(ast.Program((PAIR, *declarations, *outputs, *rules)))
 
 
 def relations_of(program: ast.Program) -> dict[str, ast.RelationDecl]:
@@ -237,16 +246,3 @@ def relations_of(program: ast.Program) -> dict[str, ast.RelationDecl]:
 
 def rules_of(program: ast.Program) -> list[ast.Rule]:
     return [item for item in program.items if isinstance(item, ast.Rule)]
-
-
-@dataclass(frozen=True, repr=False)
-class Generated:
-    """A program that Hypothesis shows by a short name; tests note its text, which says more than its tree."""
-
-    program: ast.Program
-
-    def __repr__(self) -> str:
-        return "<program>"
-
-
-programs: SearchStrategy[Generated] = st.builds(Generated, rich_programs())

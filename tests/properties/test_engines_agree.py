@@ -8,7 +8,8 @@ from tests.properties import brute_force
 from tests.properties.programs import programs
 
 from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.engines.engine import Engine, Evaluation
+from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
 from flintlog.ir.verify import verify
 
@@ -18,8 +19,9 @@ def compare(program: brute_force.Program) -> None:
     expected = brute_force.evaluate(program)
     lowered = Program(program.text()).compilation.program
     verify(lowered)
-    for semi_naive in (True, False):
-        rows = NaiveEngine(semi_naive=semi_naive).run(lowered, Evaluation())
+    engines: list[Engine] = [NaiveEngine(), NaiveEngine(semi_naive=False), LocalEngine(patience=0)]
+    for engine in engines:
+        rows = engine.run(lowered, Evaluation())
         assert {name: set(rows[name]) for name in expected} == expected
 
 

@@ -54,7 +54,7 @@ def lanes(test: Callable[[ast.Program, DataObject], None]) -> Callable[..., None
     @pytest.mark.parametrize("examples", [40, pytest.param(2000, marks=pytest.mark.slow)])
     def run(examples: int) -> None:
         @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
-        @given(programs, st.data())
+        @given(programs(), st.data())
         def check(generated: Generated, data: DataObject) -> None:
             test(generated.program, data)
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.closures import Machine, Pipeline, key_at
+from flintlog.engines.meter import Meter
 from flintlog.engines.table import Table, group
 from flintlog.ir.functors import fold_values
 from flintlog.ir.relation import (
@@ -34,9 +35,16 @@ class NodeRows:
     depends on their order, and must not change from run to run."""
 
     def __init__(
-        self, tables: Mapping[str, Table], shared: Mapping[int, Node], machine: Machine, *, sorted_scans: bool
+        self,
+        tables: Mapping[str, Table],
+        shared: Mapping[int, Node],
+        machine: Machine,
+        *,
+        sorted_scans: bool,
+        meter: Meter | None = None,
     ) -> None:
         self.tables, self.shared, self.machine, self.sorted = tables, shared, machine, sorted_scans
+        self.meter = meter
         self.delta: dict[str, list[Row]] = {}
         self.delta_scan: Scan | None = None
         self._pipelines: dict[int, Pipeline] = {}
@@ -51,9 +59,9 @@ class NodeRows:
             case Scan():
                 return self._scan(node)
             case FlatMap():
-                return self._flat_map(node, self.rows(node.input), node.input.schema)
+                return self._flat_map(node, self._metered(self.rows(node.input)), node.input.schema)
             case JoinFlatMap():
-                return self._flat_map(node, self._joined(node), node.joined)
+                return self._flat_map(node, self._metered(self._joined(node)), node.joined)
             case SemiJoin() | AntiJoin():
                 left_key, right_key = key_at(positions(node.left, node.on)), key_at(positions(node.right, node.on))
                 known = {right_key(row) for row in self.rows(node.right)}
@@ -66,6 +74,9 @@ class NodeRows:
             case Shared():
                 return self.rows(self.shared[node.id])
         raise InternalError("naive", f"unknown node {node!r}")
+
+    def _metered(self, rows: Iterable[Row]) -> Iterable[Row]:
+        return rows if self.meter is None else self.meter.rows(rows)
 
     def _scan(self, node: Scan) -> Iterable[Row]:
         rows = self.delta[node.relation] if node is self.delta_scan else list(self.tables[node.relation].rows)

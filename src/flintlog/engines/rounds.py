@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
+from flintlog.engines.meter import Meter
 from flintlog.engines.nodes import NodeRows
 from flintlog.engines.table import Table
 from flintlog.ir.functors import EvaluationError
@@ -22,10 +23,17 @@ from flintlog.types import Row
 class StratumRounds:
     """Runs one stratum over tables."""
 
-    def __init__(self, program: Program, stratum: Stratum, tables: Mapping[str, Table], machine: Machine) -> None:
+    def __init__(
+        self,
+        program: Program,
+        stratum: Stratum,
+        tables: Mapping[str, Table],
+        machine: Machine,
+        meter: Meter | None = None,
+    ) -> None:
         self.stratum, self.tables, self.machine = stratum, tables, machine
         chooses = any(program.relations[name].choice for name in stratum.relations)
-        self.nodes = NodeRows(tables, program.shared, machine, sorted_scans=chooses)
+        self.nodes = NodeRows(tables, program.shared, machine, sorted_scans=chooses, meter=meter)
 
     def run(self, semi_naive: bool) -> None:
         once = [rule for rule in self.stratum.rules if not any(self._recursive_scans(rule.body))]

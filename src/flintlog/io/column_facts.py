@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+# A file of fewer bytes is read before Arrow is loaded.
+SMALL = 200_000
+
 _ARROW = {Kind.NUMBER: "int64", Kind.UNSIGNED: "uint64", Kind.FLOAT: "float64"}
 
 
@@ -59,6 +62,8 @@ def read_columns(
         return None
     path = data_path(relation, params, facts_dir, ".facts")
     if form.rfc4180 or form.headers or form.chosen or len(form.delimiter) != 1 or not path.is_file():
+        return None
+    if path.stat().st_size < SMALL:
         return None
     return _read(path, form.delimiter, [kind for kind in kinds if kind is not None])
 

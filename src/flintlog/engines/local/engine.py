@@ -1,140 +1,74 @@
-"""The embedded engine. Strata it has no kernels for yet are run by the reference evaluation, row by row."""
+"""The embedded engine: rows first, columns when it pays.
+
+A small program is done before the kernels would be loaded. So a run begins row by row, as the reference engine does it,
+under a meter; when that has seen too many rows, the stratum starts again over columns, and so do all that follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import numpy as np
+from collections.abc import Collection, Iterable, Mapping, Sized
 
 from flintlog.depth import deep_recursion
-from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
-from flintlog.engines.local.best import Best, best_of
-from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
-from flintlog.engines.local.nodes import Nodes
-from flintlog.engines.local.pipeline import Pipeline
-from flintlog.engines.local.plan import plan_query
-from flintlog.engines.local.query import Query, query_of, recursive_rows
-from flintlog.engines.local.storage.best_relation import BestRelation
-from flintlog.engines.local.storage.packing import Array
-from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.local.vector import Vectors
+from flintlog.engines.meter import Meter, MeterExceeded
+from flintlog.engines.rounds import StratumRounds
 from flintlog.engines.symbol_order import number_symbols
-from flintlog.io.column_facts import ColumnFacts, Symbols
-from flintlog.ir.functors import EvaluationError
-from flintlog.ir.program import Program, Rule, Stratum
+from flintlog.engines.table import Table
+from flintlog.ir.program import Program
 from flintlog.ir.words import Words
-from flintlog.types import Kind, Row
+from flintlog.types import Row
+
+# Rows that are looked at before the kernels are loaded: about as long as loading them takes.
+PATIENCE = 100_000
 
 
 class LocalEngine:
-    """Columns of words, kernels compiled by Numba, rounds over deltas."""
+    """Columns of words, kernels compiled by Numba, rounds over deltas. `patience` is for how many rows it tries to do
+    without."""
 
     reads_columns = True
 
-    def __init__(self, threads: int = 1) -> None:
-        self.threads = threads
+    def __init__(self, threads: int = 1, patience: int = PATIENCE) -> None:
+        self.threads, self.patience = threads, patience
 
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
         number_symbols(program, evaluation.facts, machine)
-        pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        store = {n: Relation(n, len(r.columns), self.threads, pool) for n, r in program.relations.items()}
-        for name, rows in evaluation.facts.items():
-            _load(store[name], program.relations[name].kinds, rows, machine)
-        try:
-            for stratum in program.strata:
-                best = best_of(program, stratum)
-                if best is not None:
-                    _run_best(best, program, stratum, store, machine)
-                elif needs_rows(program, stratum):
-                    run_by_rows(program, stratum, store, machine)
-                else:
-                    StratumRun(program, stratum, store, machine).run()
-        finally:
-            if pool is not None:
-                pool.shutdown()
-        return {name: StoredRows(store[name], r.kinds, machine) for name, r in program.relations.items()}
+        facts: dict[str, Iterable[Row]] = {
+            name: rows if isinstance(rows, Sized) else list(rows) for name, rows in evaluation.facts.items()
+        }
+        done, tables = self._by_rows(program, facts, machine)
+        if done == len(program.strata):
+            return {name: table.rows.keys() for name, table in tables.items()}
+        from flintlog.engines.local.columnar import ColumnarRun
+
+        # What earlier strata computed stands in the tables; what the rest begin with are facts still.
+        computed = {name for stratum in program.strata[:done] for name in stratum.relations}
+        known = {**facts, **{name: tables[name].rows for name in computed}}
+        return ColumnarRun(program, known, machine, self.threads).run(program.strata[done:])
+
+    def _by_rows(
+        self, program: Program, facts: Mapping[str, Iterable[Row]], machine: Machine
+    ) -> tuple[int, dict[str, Table]]:
+        """How many strata could be run row by row within the engine's patience, and what they computed."""
+        if sum(len(rows) for rows in facts.values() if isinstance(rows, Sized)) > self.patience:
+            return 0, {}
+        tables = {name: Table(relation, machine) for name, relation in program.relations.items()}
+        for name, rows in facts.items():
+            for row in rows:
+                tables[name].load(row)
+        meter = Meter(self.patience)
+        for done, stratum in enumerate(program.strata):
+            counter = machine.counter
+            try:
+                StratumRounds(program, stratum, tables, machine, meter).run(semi_naive=True)
+            except MeterExceeded:
+                machine.counter = counter
+                return done, tables
+        return len(program.strata), tables
 
 
 def engine(threads: int) -> LocalEngine:
     return LocalEngine(threads)
-
-
-def _run_best(best: Best, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
-    before = store[best.relation]
-    relation = store[best.relation] = BestRelation(before, best.position, best.sign)
-    relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
-    StratumRun(program, stratum, store, machine).run()
-    store[best.relation] = relation.settled()
-
-
-def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
-    if isinstance(rows, ColumnFacts):
-        relation.insert([_words(column, machine) for column in rows.columns], len(rows))
-    else:
-        values = list(rows)
-        relation.insert(encode(values, kinds, machine), len(values))
-    relation.next_round()
-
-
-def _words(column: Any, machine: Machine) -> Array:
-    if isinstance(column, Symbols):
-        numbers = np.array([machine.word(text, Kind.SYMBOL) for text in column.texts], np.int64)
-        return numbers[column.positions]
-    words: Array = np.ascontiguousarray(column).view(np.int64)
-    return words
-
-
-class StratumRun:
-    """One stratum: rules that run once, then rounds of recursive ones, each from every delta it reads."""
-
-    def __init__(self, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
-        self.program, self.stratum, self.store, self.machine = program, stratum, store, machine
-        self.vectors = Vectors(machine)
-        self.nodes = Nodes(self.vectors, store.__getitem__, lambda name, arity: Relation(name, arity))
-
-    def run(self) -> None:
-        queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
-        own = self.stratum.relations
-        self.machine.round = 0
-        for rule, query in queries:
-            if not recursive_rows(query, own):
-                self._run(rule, self._pipeline(query, None))
-        self._next_round()
-        for name in self.stratum.relations:
-            self.store[name].delta = 0
-        pipelines = [
-            (rule, query.literals[i].source, self._pipeline(query, i))  # type: ignore[union-attr]
-            for rule, query in queries
-            for i in recursive_rows(query, own)
-        ]
-        while pipelines and not self._limit_reached():
-            for rule, source, pipeline in pipelines:
-                relation = self.store[str(source)]
-                if relation.delta < relation.visible:
-                    self._run(rule, pipeline)
-            if not self._next_round() or self._limit_reached():
-                break
-            self.machine.round += 1
-
-    def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
-        return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source)
-
-    def _run(self, rule: Rule, pipeline: Pipeline) -> None:
-        self.machine.place = rule.span
-        try:
-            pipeline.run(self.store[rule.relation])
-        except EvaluationError as error:
-            raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
-
-    def _limit_reached(self) -> bool:
-        limits = [(self.store[name], self.program.relations[name].limit) for name in self.stratum.relations]
-        return any(limit is not None and relation.size >= limit for relation, limit in limits)
-
-    def _next_round(self) -> int:
-        return sum(self.store[name].next_round() for name in self.stratum.relations)

@@ -1,0 +1,130 @@
+"""Strata over columns of words, with kernels compiled by Numba."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.closures import Machine
+from flintlog.engines.local.best import Best, best_of
+from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
+from flintlog.engines.local.nodes import Nodes
+from flintlog.engines.local.pipeline import Pipeline
+from flintlog.engines.local.plan import plan_query
+from flintlog.engines.local.query import Query, query_of, recursive_rows
+from flintlog.engines.local.storage.best_relation import BestRelation
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.vector import Vectors
+from flintlog.io.column_facts import ColumnFacts, Symbols
+from flintlog.ir.functors import EvaluationError
+from flintlog.ir.program import Program, Rule, Stratum
+from flintlog.types import Kind, Row
+
+
+class ColumnarRun:
+    """A run from some stratum on: `rows` are the facts, and the relations that earlier strata have computed."""
+
+    def __init__(self, program: Program, rows: Mapping[str, Iterable[Row]], machine: Machine, threads: int) -> None:
+        self.program, self.machine = program, machine
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.store = {n: Relation(n, len(r.columns), threads, self.pool) for n, r in program.relations.items()}
+        for name, given in rows.items():
+            _load(self.store[name], program.relations[name].kinds, given, machine)
+
+    def run(self, strata: Iterable[Stratum]) -> Mapping[str, Collection[Row]]:
+        try:
+            for stratum in strata:
+                self._stratum(stratum)
+        finally:
+            if self.pool is not None:
+                self.pool.shutdown()
+        return {n: StoredRows(self.store[n], r.kinds, self.machine) for n, r in self.program.relations.items()}
+
+    def _stratum(self, stratum: Stratum) -> None:
+        best = best_of(self.program, stratum)
+        if best is not None:
+            _run_best(best, self.program, stratum, self.store, self.machine)
+        elif needs_rows(self.program, stratum):
+            run_by_rows(self.program, stratum, self.store, self.machine)
+        else:
+            StratumRun(self.program, stratum, self.store, self.machine).run()
+
+
+def _run_best(best: Best, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
+    before = store[best.relation]
+    relation = store[best.relation] = BestRelation(before, best.position, best.sign)
+    relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
+    StratumRun(program, stratum, store, machine).run()
+    store[best.relation] = relation.settled()
+
+
+def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
+    if isinstance(rows, ColumnFacts):
+        relation.insert([_words(column, machine) for column in rows.columns], len(rows))
+    else:
+        values = list(rows)
+        relation.insert(encode(values, kinds, machine), len(values))
+    relation.next_round()
+
+
+def _words(column: Any, machine: Machine) -> Array:
+    if isinstance(column, Symbols):
+        numbers = np.array([machine.word(text, Kind.SYMBOL) for text in column.texts], np.int64)
+        return numbers[column.positions]
+    words: Array = np.ascontiguousarray(column).view(np.int64)
+    return words
+
+
+class StratumRun:
+    """One stratum: rules that run once, then rounds of recursive ones, each from every delta it reads."""
+
+    def __init__(self, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
+        self.program, self.stratum, self.store, self.machine = program, stratum, store, machine
+        self.vectors = Vectors(machine)
+        self.nodes = Nodes(self.vectors, store.__getitem__, lambda name, arity: Relation(name, arity))
+
+    def run(self) -> None:
+        queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
+        own = self.stratum.relations
+        self.machine.round = 0
+        for rule, query in queries:
+            if not recursive_rows(query, own):
+                self._run(rule, self._pipeline(query, None))
+        self._next_round()
+        for name in self.stratum.relations:
+            self.store[name].delta = 0
+        pipelines = [
+            (rule, query.literals[i].source, self._pipeline(query, i))  # type: ignore[union-attr]
+            for rule, query in queries
+            for i in recursive_rows(query, own)
+        ]
+        while pipelines and not self._limit_reached():
+            for rule, source, pipeline in pipelines:
+                relation = self.store[str(source)]
+                if relation.delta < relation.visible:
+                    self._run(rule, pipeline)
+            if not self._next_round() or self._limit_reached():
+                break
+            self.machine.round += 1
+
+    def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
+        return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source)
+
+    def _run(self, rule: Rule, pipeline: Pipeline) -> None:
+        self.machine.place = rule.span
+        try:
+            pipeline.run(self.store[rule.relation])
+        except EvaluationError as error:
+            raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
+
+    def _limit_reached(self) -> bool:
+        limits = [(self.store[name], self.program.relations[name].limit) for name in self.stratum.relations]
+        return any(limit is not None and relation.size >= limit for relation, limit in limits)
+
+    def _next_round(self) -> int:
+        return sum(self.store[name].next_round() for name in self.stratum.relations)

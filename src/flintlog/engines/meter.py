@@ -1,0 +1,30 @@
+"""How much an evaluation may look at before somebody else takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from flintlog.types import Row
+
+
+class MeterExceeded(Exception):
+    """More rows than the meter allows."""
+
+
+class Meter:
+    """Counts rows.
+
+    >>> list(Meter(3).rows([(1,), (2,)]))
+    [(1,), (2,)]
+    """
+
+    def __init__(self, allowed: int) -> None:
+        self.left = allowed
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows, counted as they pass."""
+        for row in rows:
+            self.left -= 1
+            if self.left < 0:
+                raise MeterExceeded
+            yield row
