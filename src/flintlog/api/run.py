@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from flintlog.api.functors import bind_functors
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
-from flintlog.engines.engine import Evaluation, load_engine
+from flintlog.engines.engine import Evaluation, Progress, load_engine
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.column_facts import read_columns
 from flintlog.ir.program import IoDirective, Program
@@ -26,10 +26,12 @@ class Run:
     facts_dir: Path = Path()
     engine: str = "auto"
     threads: int = 1
+    memory_limit: int | None = None
     word_size: int = 64
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     given: Mapping[str, Collection[Row]] = field(default_factory=dict)
     notify: Callable[[Diagnostic], None] = lambda diagnostic: None
+    progress: Callable[[Progress], None] = lambda progress: None
 
 
 def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
@@ -54,7 +56,8 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
             said.add(message)
             run.notify(Diagnostic("W801", message, span))
 
-    return engine.run(program, Evaluation(facts, functions, run.word_size, notify))
+    evaluation = Evaluation(facts, functions, run.word_size, notify, run.progress, run.memory_limit)
+    return engine.run(program, evaluation)
 
 
 def _read(program: Program, directive: IoDirective, run: Run, report: Report, *, columnar: bool) -> Iterable[Row]:

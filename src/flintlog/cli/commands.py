@@ -10,7 +10,9 @@ from pathlib import Path
 from flintlog.api.functors import load_functors
 from flintlog.api.program import Program
 from flintlog.api.run import Run, check_outputs, evaluate, write_results
+from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.memory import parse_size
 
 
 def run(args: Namespace) -> int:
@@ -34,17 +36,22 @@ def run(args: Namespace) -> int:
         print("engine: local, embedded in this process (there is no other for one machine)", file=sys.stderr)
     check_outputs(lowered, Path(args.output_dir))
     functors = load_functors(Path(args.functors)) if args.functors else program.functors()
-    rows = evaluate(
-        lowered,
-        Run(
-            facts_dir=facts_dir,
-            engine=args.engine,
-            threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs),
-            word_size=args.word_size,
-            functors=functors,
-            notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
-        ),
+    line = ProgressLine(sys.stderr)
+    watched = args.progress or (sys.stderr.isatty() and not args.quiet)
+    settings = Run(
+        facts_dir=facts_dir,
+        engine=args.engine,
+        threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs),
+        memory_limit=parse_size(args.memory_limit) if args.memory_limit else None,
+        word_size=args.word_size,
+        functors=functors,
+        notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
+        progress=lambda progress: line(progress) if watched or (progress.note and not args.quiet) else None,
     )
+    try:
+        rows = evaluate(lowered, settings)
+    finally:
+        line.clear()
     write_results(lowered, rows, Path(args.output_dir), word_size=args.word_size)
     return 0
 

@@ -64,7 +64,12 @@ def _parser() -> argparse.ArgumentParser:
         help="local, or naive: the reference engine (default: local)",
     )
     run.add_argument("--functors", metavar="FILE.py", help="functors in Python (default: functors.py by the program)")
-    run.add_argument("--quiet", action="store_true", help="print results and errors only")
+    run.add_argument(
+        "--memory-limit", metavar="SIZE", help="how much memory a run may take, as 500M or 2G (default: 80 %% of it)"
+    )
+    talk = run.add_mutually_exclusive_group()
+    talk.add_argument("--quiet", action="store_true", help="print results and errors only")
+    talk.add_argument("--progress", action="store_true", help="say how far a run is, also where nobody watches")
 
     check = commands.add_parser("check", help="show every problem of a program")
     _program_options(check)

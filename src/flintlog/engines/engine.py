@@ -16,6 +16,18 @@ from flintlog.types import Row
 ENGINES: dict[str, str] = {"local": "flintlog.engines.local.engine", "naive": "flintlog.engines.naive"}
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `note` is said instead where there is something else to say."""
+
+    stratum: int = 0
+    strata: int = 0
+    round: int = 0
+    relation: str = ""
+    rows: int = 0
+    note: str = ""
+
+
 @dataclass
 class Evaluation:
     """One run: the facts that come in, the user's functions, and where to say what is odd."""
@@ -24,6 +36,8 @@ class Evaluation:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     word_size: int = 64
     notify: Callable[[str, Span], None] = lambda message, span: None
+    progress: Callable[[Progress], None] = lambda progress: None
+    memory_limit: int | None = None
 
 
 class Engine(Protocol):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Set
+from functools import cache
 
 from tests.unit.benchmarks.def_use_values import known_values, value_steps
 from tests.unit.benchmarks.graph_search import Facts, Row, closure, graph, reached
@@ -37,21 +38,19 @@ class Flow:
         self.on_edge = {(end, next_, reg) for end, reg, next_, _ in facts["Reg_def_use_flow_def"]}
         self.registers = graph((reg, block) for block, reg in facts["Reg_def_use_defined_in_block"])
         self.stack = graph((row[1:], row[0]) for row in facts["Stack_def_use_defined_in_block"])
-        self._ways: dict[tuple[Variable, bool], tuple[dict[int, set[int]], dict[int, set[int]]]] = {}
-
+    @cache  # noqa: B019: lives as long as the test
     def stops(self, var: Variable) -> set[int]:
         """The blocks through which a value does not pass."""
         return self.registers.get(var[0], set()) | self.stack.get(var, set())
 
+    @cache  # noqa: B019: as above
     def ways(self, var: Variable, *, back: bool) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
         """The edges on which the variable's register is not defined, and those among them that a value takes which
         passes through their first block."""
-        if (var, back) not in self._ways:
-            free = ((block, next_) for block, end, next_ in self.edges if (end, next_, var[0]) not in self.on_edge)
-            edges = graph((b, a) if back else (a, b) for a, b in free)
-            stops = self.stops(var)
-            self._ways[var, back] = edges, {block: to for block, to in edges.items() if block not in stops}
-        return self._ways[var, back]
+        free = ((block, next_) for block, end, next_ in self.edges if (end, next_, var[0]) not in self.on_edge)
+        edges = graph((b, a) if back else (a, b) for a, b in free)
+        stops = self.stops(var)
+        return edges, {block: to for block, to in edges.items() if block not in stops}
 
     def spread(self, var: Variable, near: Iterable[int], far: Iterable[int], *, back: bool) -> tuple[set[int], set[int]]:
         """The blocks on whose near and far side a value stands that starts at these: near is the entry and far the

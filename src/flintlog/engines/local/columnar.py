@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
+from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.local.best import Best, best_of
 from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
 from flintlog.engines.local.nodes import Nodes
@@ -18,8 +19,9 @@ from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.query import Query, query_of, recursive_rows
 from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.packing import Array
-from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.storage.relation import Relation, Resources
 from flintlog.engines.local.vector import Vectors
+from flintlog.engines.memory import MemoryGuard
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum
@@ -29,10 +31,18 @@ from flintlog.types import Kind, Row
 class ColumnarRun:
     """A run from some stratum on: `rows` are the facts, and the relations that earlier strata have computed."""
 
-    def __init__(self, program: Program, rows: Mapping[str, Iterable[Row]], machine: Machine, threads: int) -> None:
-        self.program, self.machine = program, machine
+    def __init__(
+        self,
+        program: Program,
+        rows: Mapping[str, Iterable[Row]],
+        machine: Machine,
+        threads: int,
+        evaluation: Evaluation,
+    ) -> None:
+        self.program, self.machine, self.evaluation = program, machine, evaluation
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.store = {n: Relation(n, len(r.columns), threads, self.pool) for n, r in program.relations.items()}
+        resources = Resources(threads, self.pool, MemoryGuard(evaluation.memory_limit))
+        self.store = {n: Relation(n, len(r.columns), resources) for n, r in program.relations.items()}
         for name, given in rows.items():
             _load(self.store[name], program.relations[name].kinds, given, machine)
 
@@ -48,19 +58,18 @@ class ColumnarRun:
     def _stratum(self, stratum: Stratum) -> None:
         best = best_of(self.program, stratum)
         if best is not None:
-            _run_best(best, self.program, stratum, self.store, self.machine)
+            self._run_best(best, stratum)
         elif needs_rows(self.program, stratum):
             run_by_rows(self.program, stratum, self.store, self.machine)
         else:
-            StratumRun(self.program, stratum, self.store, self.machine).run()
+            StratumRun(self.program, stratum, self.store, self.machine, self.evaluation.progress).run()
 
-
-def _run_best(best: Best, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
-    before = store[best.relation]
-    relation = store[best.relation] = BestRelation(before, best.position, best.sign)
-    relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
-    StratumRun(program, stratum, store, machine).run()
-    store[best.relation] = relation.settled()
+    def _run_best(self, best: Best, stratum: Stratum) -> None:
+        before = self.store[best.relation]
+        relation = self.store[best.relation] = BestRelation(before, best.position, best.sign)
+        relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
+        StratumRun(self.program, stratum, self.store, self.machine, self.evaluation.progress).run()
+        self.store[best.relation] = relation.settled()
 
 
 def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
@@ -83,8 +92,17 @@ def _words(column: Any, machine: Machine) -> Array:
 class StratumRun:
     """One stratum: rules that run once, then rounds of recursive ones, each from every delta it reads."""
 
-    def __init__(self, program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:
+    def __init__(
+        self,
+        program: Program,
+        stratum: Stratum,
+        store: dict[str, Relation],
+        machine: Machine,
+        progress: Callable[[Progress], None],
+    ) -> None:
         self.program, self.stratum, self.store, self.machine = program, stratum, store, machine
+        self.progress = progress
+        self.place = next(i for i, s in enumerate(program.strata, 1) if s is stratum)
         self.vectors = Vectors(machine)
         self.nodes = Nodes(self.vectors, store.__getitem__, lambda name, arity: Relation(name, arity))
 
@@ -127,4 +145,8 @@ class StratumRun:
         return any(limit is not None and relation.size >= limit for relation, limit in limits)
 
     def _next_round(self) -> int:
-        return sum(self.store[name].next_round() for name in self.stratum.relations)
+        new = sum(self.store[name].next_round() for name in self.stratum.relations)
+        name = max(self.stratum.relations, key=lambda name: self.store[name].size)
+        rows = self.store[name].size
+        self.progress(Progress(self.place, len(self.program.strata), self.machine.round, name, rows))
+        return new

@@ -7,10 +7,11 @@ under a meter; when that has seen too many rows, the stratum starts again over c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sized
+from pathlib import Path
 
 from flintlog.depth import deep_recursion
 from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
+from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.meter import Meter, MeterExceeded
 from flintlog.engines.rounds import StratumRounds
 from flintlog.engines.symbol_order import number_symbols
@@ -42,12 +43,14 @@ class LocalEngine:
         done, tables = self._by_rows(program, facts, machine)
         if done == len(program.strata):
             return {name: table.rows.keys() for name, table in tables.items()}
+        if not kernels_are_compiled():
+            evaluation.progress(Progress(note="compiling kernels, once for this installation"))
         from flintlog.engines.local.columnar import ColumnarRun
 
         # What earlier strata computed stands in the tables; what the rest begin with are facts still.
         computed = {name for stratum in program.strata[:done] for name in stratum.relations}
         known = {**facts, **{name: tables[name].rows for name in computed}}
-        return ColumnarRun(program, known, machine, self.threads).run(program.strata[done:])
+        return ColumnarRun(program, known, machine, self.threads, evaluation).run(program.strata[done:])
 
     def _by_rows(
         self, program: Program, facts: Mapping[str, Iterable[Row]], machine: Machine
@@ -68,6 +71,14 @@ class LocalEngine:
                 machine.counter = counter
                 return done, tables
         return len(program.strata), tables
+
+
+def kernels_are_compiled() -> bool:
+    """Whether the machine code of the kernels is on disk, as far as one can tell without loading the compiler."""
+    folder = Path(__file__).parent / "kernels"
+    sources = [path for path in folder.glob("*.py") if "@kernel" in path.read_text(encoding="utf-8")]
+    compiled = {path.name.split(".")[0] for path in (folder / "__pycache__").glob("*.nbi")}
+    return all(path.stem in compiled for path in sources)
 
 
 def engine(threads: int) -> LocalEngine:

@@ -21,6 +21,8 @@ from flintlog.ir.visit import columns_of, terms_of
 
 # Candidates of a join are made in batches of about this many.
 CANDIDATES = 1 << 18
+# A kernel does not see an interrupt: it has no more candidates than this, unless one key alone has them.
+UNINTERRUPTED = 1 << 25
 
 Sources = Callable[[str | Node], Relation]
 Stage = Callable[[dict[str, Array], int], Iterator[tuple[dict[str, Array], int]]]
@@ -209,7 +211,22 @@ class Pipeline:
                 into.insert([batch[name][high > low] for name in names], int(np.count_nonzero(high > low)))
                 continue
             right = rights[0] if len(rights) == 1 else np.bitwise_or.reduce(rights)
-            into.insert_join(left, low, high, right, total)
+            for part in _slices(low, high, total):
+                into.insert_join(left[part], low[part], high[part], right, total)
+
+
+def _slices(low: Array, high: Array, total: int) -> Iterator[slice]:
+    """Cuts a join into pieces of some million candidates, so that an interrupt between them is soon."""
+    if total <= UNINTERRUPTED:
+        yield slice(None)
+        return
+    candidates = np.cumsum(high - low)
+    start = 0
+    while start < low.size:
+        before = int(candidates[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(candidates, before + UNINTERRUPTED, side="right")))
+        yield slice(start, end)
+        start = end
 
 
 def _full(values: Any, size: int) -> Array:

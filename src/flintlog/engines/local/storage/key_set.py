@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,10 +18,15 @@ PARALLEL_CANDIDATES = 200_000
 BATCH = 1 << 17
 
 
+def _granted(size: int) -> None:
+    pass
+
+
 class KeySet:
     """Keys in `parts` open-addressing tables, of which a key's hash chooses one. Never more than 5/8 full."""
 
-    def __init__(self, parts: int, pool: ThreadPoolExecutor | None) -> None:
+    def __init__(self, parts: int, pool: ThreadPoolExecutor | None, request: Callable[[int], None] = _granted) -> None:
+        self._request = request
         self.parts = parts if pool is not None else 1
         self.pool = pool
         self.tables = [_empty(MIN_BITS) for _ in range(self.parts)]
@@ -40,6 +46,7 @@ class KeySet:
         if wanted * 8 <= table.size * 5:
             return
         bits = max(MIN_BITS, (wanted * 8 // 5).bit_length())
+        self._request(8 << bits)
         larger = _empty(bits)
         rehash(table, larger, bits)
         self.tables[part] = larger

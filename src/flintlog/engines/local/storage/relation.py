@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,19 +13,23 @@ from flintlog.engines.local.storage.bit_set import BitSet, pays_as_bits
 from flintlog.engines.local.storage.key_set import KeySet
 from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
+from flintlog.engines.memory import MemoryGuard
 
 
 class Log:
     """An array that grows at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: Callable[[int], None] = lambda size: None) -> None:
         self._array = np.empty(16, np.int64)
+        self._request = request
         self.size = 0
 
     def append(self, values: Array) -> None:
         wanted = self.size + values.size
         if wanted > self._array.size:
-            larger = np.empty(max(wanted, self._array.size * 3 // 2), np.int64)
+            room = max(wanted, self._array.size * 3 // 2)
+            self._request(8 * room)
+            larger = np.empty(room, np.int64)
             larger[: self.size] = self._array[: self.size]
             self._array = larger
         self._array[self.size : wanted] = values
@@ -34,24 +39,43 @@ class Log:
         return self._array[start:end]
 
 
+@dataclass(frozen=True)
+class Resources:
+    """What relations of a run share: threads, in `parts`, and the memory they may take."""
+
+    parts: int = 1
+    pool: ThreadPoolExecutor | None = None
+    guard: MemoryGuard | None = None
+
+
+_SMALL = Resources()
+
+
 class Relation:
     """Rows as packed keys, while 62 bits hold a row; as columns beyond that. Delta is the range [delta, visible)."""
 
-    def __init__(self, name: str, arity: int, parts: int = 1, pool: ThreadPoolExecutor | None = None) -> None:
+    def __init__(self, name: str, arity: int, resources: Resources = _SMALL) -> None:
         self.name, self.arity = name, arity
-        self._parts, self._pool = parts, pool
+        self._resources = resources
         self.delta = self.visible = 0
         self.packing: Packing | None = None
         self._ranges: list[Range] | None = None
-        self._keys = Log()
-        self._set: KeySet | BitSet = KeySet(parts, pool)
+        self._keys = Log(self._request)
+        self._set: KeySet | BitSet = self._new_set()
         self._columns: list[Log] = []
         self._rows: RowNumbering | None = None
         self._arrangements: dict[tuple[int, ...], Arrangement] = {}
 
     def empty(self) -> Relation:
         """A relation of the same name and arity without rows."""
-        return Relation(self.name, self.arity, self._parts, self._pool)
+        return Relation(self.name, self.arity, self._resources)
+
+    def _request(self, size: int) -> None:
+        if self._resources.guard is not None:
+            self._resources.guard.request(size, self.name)
+
+    def _new_set(self) -> KeySet:
+        return KeySet(self._resources.parts, self._resources.pool, self._request)
 
     @property
     def size(self) -> int:
@@ -96,15 +120,15 @@ class Relation:
         columns = [self.column(p, 0, self.size) for p in range(self.arity)] if self.size else []
         if packing is None:
             self._rows = RowNumbering(self.arity)
-            self._columns = [Log() for _ in range(self.arity)]
+            self._columns = [Log(self._request) for _ in range(self.arity)]
             if columns:
                 self._rows.add(columns)
             for log, column in zip(self._columns, columns, strict=False):
                 log.append(column)
-            self._keys, self._set = Log(), KeySet(self._parts, self._pool)
+            self._keys, self._set = Log(self._request), self._new_set()
         elif columns:
             keys = packing.pack(columns)
-            self._keys, self._set = Log(), KeySet(self._parts, self._pool)
+            self._keys, self._set = Log(self._request), self._new_set()
             self._keys.append(keys)
             self._set.insert(keys)
         self.packing = packing

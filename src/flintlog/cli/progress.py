@@ -1,0 +1,49 @@
+"""A line that says how far a long run is."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+from flintlog.engines.engine import Progress
+
+PATIENCE = 1.0  # seconds before the first word
+ON_TERMINAL, IN_LOG = 0.2, 2.0  # seconds between two
+
+
+class ProgressLine:
+    """Writes one line over and over on a terminal, a new one now and then elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._started = self._said = time.monotonic()
+        self._rows = 0
+        self._width = 0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if progress.note:
+            self._say(progress.note)
+            return
+        pause = ON_TERMINAL if self._terminal else IN_LOG
+        if now - self._started < PATIENCE or now - self._said < pause:
+            return
+        speed = max(0, progress.rows - self._rows) / (now - self._said)
+        self._said, self._rows = now, progress.rows
+        self._say(
+            f"stratum {progress.stratum}/{progress.strata}, round {progress.round}: "
+            f"{progress.relation} has {progress.rows:,} rows ({speed:,.0f} rows/s, {now - self._started:.0f} s)"
+        )
+
+    def _say(self, text: str) -> None:
+        end = "\r" if self._terminal else "\n"
+        self._stream.write(text.ljust(self._width) + end)
+        self._stream.flush()
+        self._width = len(text) if self._terminal else 0
+
+    def clear(self) -> None:
+        """Takes the line away, before results or errors are shown."""
+        if self._width:
+            self._stream.write(" " * self._width + "\r")
+            self._width = 0
