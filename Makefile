@@ -1,6 +1,6 @@
 # Needs Python >= 3.11, make and access to PyPI; everything else is made here, in .venv/ and .tools/.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench lock clean
+.PHONY: help demo measure test test-slow lint format bench lock clean
 .DELETE_ON_ERROR:
 
 export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
@@ -25,6 +25,9 @@ test: lint ## everything CI runs: lint, types, imports, tests, doctests
 
 test-slow: $(READY) ## the slow lane: tests marked slow
 	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
+
+measure: $(READY) ## how long the compiler takes for a thousand rules
+	@$(BIN)/python scripts/measure.py
 
 lint: $(READY) ## ruff, mypy and import-linter, no tests
 	$(BIN)/ruff check

@@ -34,3 +34,6 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and that there a
 
             return getattr(import_module(_HOMES[name]), name)
         raise AttributeError(f"module 'flintlog' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted([*__all__, "__version__"])

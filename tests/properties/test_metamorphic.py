@@ -29,7 +29,9 @@ Answer = dict[str, set[tuple[object, ...]]]
 
 
 def errors_of(program: ast.Program) -> set[str]:
-    return {problem.code for problem in Program(printer.print_program(program)).check() if problem.is_error}
+    text = printer.print_program(program)
+    note(text)
+    return {problem.code for problem in Program(text).check() if problem.is_error}
 
 
 def compiled(program: ast.Program) -> ir.Program:

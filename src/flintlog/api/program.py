@@ -42,14 +42,14 @@ class Program:
         name: str = "<text>",
         word_size: int = 64,
         include_dirs: Iterable[str | PathLike[str]] = (),
-        defines: Mapping[str, str] | None = None,
+        defines: Mapping[str, object] | None = None,
     ) -> None:
         if word_size not in (32, 64):
             raise FlintlogError([Diagnostic("E900", f"words cannot have {word_size} bits", note="choose 32 or 64")])
         self._source = SourceFile(name, text)
         self._word_size = word_size
         self._include_dirs = tuple(map(Path, include_dirs))
-        self._defines = defines or {}
+        self._defines = {name: str(value) for name, value in (defines or {}).items()}
         self._directory = Path()
         self._path: Path | None = None
 
@@ -60,7 +60,7 @@ class Program:
         *,
         word_size: int = 64,
         include_dirs: Iterable[str | PathLike[str]] = (),
-        defines: Mapping[str, str] | None = None,
+        defines: Mapping[str, object] | None = None,
     ) -> Program:
         """The program in a file. Facts files are looked for beside it, unless `run` is told otherwise."""
         file = Path(path)
@@ -69,6 +69,9 @@ class Program:
         program._source = source
         program._path, program._directory = file, file.parent
         return program
+
+    def __repr__(self) -> str:
+        return f"<Program {self._source.name}>"
 
     @cached_property
     def compilation(self) -> Compilation:
@@ -104,6 +107,8 @@ class Program:
         /,
         *,
         engine: str = "auto",
+        threads: int = 1,
+        memory_limit: int | None = None,
         facts_dir: str | PathLike[str] | None = None,
         functors: Mapping[str, Callable[..., Any]] | None = None,
         **facts: Any,
@@ -125,6 +130,8 @@ class Program:
         run = Run(
             facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
             engine=engine,
+            threads=threads,
+            memory_limit=memory_limit,
             word_size=self._word_size,
             functors={**self.functors(), **(functors or {})},
             given=given,
