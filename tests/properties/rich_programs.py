@@ -92,7 +92,8 @@ def _computed(draw: DrawFn, scope: Scope, depth: int = 0) -> ast.Argument:
 def _known(draw: DrawFn, column: str, scope: Scope) -> ast.Argument:
     if column == "n":
         return draw(_computed(scope))
-    if scope.pairs and draw(st.booleans()):
+    as_variable = draw(st.booleans())
+    if scope.pairs and as_variable:
         return ast.Variable(draw(st.sampled_from(scope.pairs)))
     return ast.RecordInit((draw(_computed(scope)), draw(_computed(scope))))
 
@@ -165,7 +166,7 @@ def _binder(draw: DrawFn, scope: Scope, name: str) -> tuple[ast.Body, Scope]:
     if form == "taken apart":
         pair = ast.Variable(draw(st.sampled_from(scope.pairs)))
         other = draw(_matched("n", (*NUMBERS, name)))
-        sides: list[ast.Argument] = [pair, ast.RecordInit(draw(st.permutations((variable, other))))]
+        sides: list[ast.Argument] = [pair, ast.RecordInit(tuple(draw(st.permutations((variable, other)))))]
         return ast.Constraint("=", *draw(st.permutations(sides))), grown
     if form == "either":
         choices = [ast.Constraint("=", variable, draw(_computed(scope))) for _ in range(2)]

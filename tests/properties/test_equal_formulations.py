@@ -12,6 +12,7 @@ from flintlog.api.program import Program
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.naive import NaiveEngine
 from flintlog.ir import program as ir
+from flintlog.types import Row
 
 NODES = range(5)
 _nodes = st.sampled_from(NODES)
@@ -69,7 +70,7 @@ def shortest(edges: dict[tuple[int, int], int], start: int) -> set[tuple[int, in
 @settings(max_examples=150, deadline=None)
 def test_shortest_paths(edges: dict[tuple[int, int], int], start: int) -> None:
     expected = shortest(edges, start)
-    facts = {"edge": [(*pair, cost) for pair, cost in edges.items()], "source": [(start,)]}
+    facts: dict[str, list[Row]] = {"edge": [(*pair, cost) for pair, cost in edges.items()], "source": [(start,)]}
     for semi_naive in (True, False):
         rows = NaiveEngine(semi_naive=semi_naive).run(compiled(SHORTEST), Evaluation(facts))
         for way in ("by_head", "by_plain_fact", "from_max", "by_subsumption", "by_aggregate"):
@@ -107,7 +108,7 @@ smaller(x) :- same(x, y), y < x.
 @given(_pairs, _pairs)
 @settings(max_examples=150, deadline=None)
 def test_an_equivalence_is_its_three_rules(given_pairs: set[tuple[int, int]], links: set[tuple[int, int]]) -> None:
-    facts = {"given": list(given_pairs), "link": list(links)}
+    facts: dict[str, list[Row]] = {"given": list(given_pairs), "link": list(links)}
     for semi_naive in (True, False):
         rows = NaiveEngine(semi_naive=semi_naive).run(compiled(EQUIVALENCE), Evaluation(facts))
         assert set(rows["same"]) == set(rows["written"])

@@ -381,5 +381,17 @@ Item: TypeAlias = (
 
 
 @dataclass(frozen=True)
+class Unread:
+    """What mistakes of syntax took away. `names` are those that the lost items would have declared, whatever they are
+    names of; with `anything`, there may be others."""
+
+    names: frozenset[str]
+    anything: bool = False
+
+
+@dataclass(frozen=True)
 class Program(Node):
+    """`unread` is None for a program of which every item could be read."""
+
     items: tuple[Item, ...]
+    unread: Unread | None = field(default=None, compare=False)

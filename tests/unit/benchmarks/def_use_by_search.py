@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Set
-from functools import cache
 
 from tests.unit.benchmarks.def_use_values import known_values, value_steps
 from tests.unit.benchmarks.graph_search import Facts, Row, closure, graph, reached
@@ -34,30 +33,33 @@ class Flow:
     """The ways that a variable's value takes between blocks."""
 
     def __init__(self, facts: Facts) -> None:
-        self.edges = facts["Block_next"]
-        self.on_edge = {(end, next_, reg) for end, reg, next_, _ in facts["Reg_def_use_flow_def"]}
         self.registers = graph((reg, block) for block, reg in facts["Reg_def_use_defined_in_block"])
         self.stack = graph((row[1:], row[0]) for row in facts["Stack_def_use_defined_in_block"])
-    @cache  # noqa: B019: lives as long as the test
-    def stops(self, var: Variable) -> set[int]:
-        """The blocks through which a value does not pass."""
-        return self.registers.get(var[0], set()) | self.stack.get(var, set())
+        self.after = graph((block, (end, next_)) for block, end, next_ in facts["Block_next"])
+        self.before = graph((next_, (end, block)) for block, end, next_ in facts["Block_next"])
+        self.on_edge = {(end, next_, reg) for end, reg, next_, _ in facts["Reg_def_use_flow_def"]}
 
-    @cache  # noqa: B019: as above
-    def ways(self, var: Variable, *, back: bool) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
-        """The edges on which the variable's register is not defined, and those among them that a value takes which
-        passes through their first block."""
-        free = ((block, next_) for block, end, next_ in self.edges if (end, next_, var[0]) not in self.on_edge)
-        edges = graph((b, a) if back else (a, b) for a, b in free)
-        stops = self.stops(var)
-        return edges, {block: to for block, to in edges.items() if block not in stops}
+    def stops(self, var: Variable, block: int) -> bool:
+        """Whether a value does not pass through the block."""
+        return block in self.registers.get(var[0], ()) or block in self.stack.get(var, ())
+
+    def onward(self, var: Variable, block: int, *, back: bool) -> set[int]:
+        """The blocks to which a value gets that leaves a block, on edges that do not define its register."""
+        edges = (self.before if back else self.after).get(block, ())
+        return {to for end, to in edges if (end, block if back else to, var[0]) not in self.on_edge}
 
     def spread(self, var: Variable, near: Iterable[int], far: Iterable[int], *, back: bool) -> tuple[set[int], set[int]]:
         """The blocks on whose near and far side a value stands that starts at these: near is the entry and far the
         exit, or the other way round when the search goes back."""
-        edges, passing = self.ways(var, back=back)
-        at_near = reached({to for block in far for to in edges.get(block, ())} | set(near), passing)
-        return at_near, (at_near - self.stops(var)) | set(far)
+        at_near, at_far = set(near), set(far)
+        work = [*at_far, *(block for block in at_near if not self.stops(var, block))]
+        while work:
+            block = work.pop()
+            at_far.add(block)
+            new = self.onward(var, block, back=back) - at_near
+            at_near |= new
+            work += [to for to in new if not self.stops(var, to)]
+        return at_near, at_far
 
 
 def _reaching(flow: Flow, exits: Iterable[Row], entries: Iterable[Row] = ()) -> tuple[set[Row], set[Row]]:

@@ -26,6 +26,7 @@ REJECTED = {
     "counter in its atom": (I + "i(x) :- e(x, _). o(x) :- e(x, _), i(autoinc()).", "E252"),
     "negated with new variables": (I + "i(x) :- e(x, y), e(y, x). o(x) :- e(x, _), !i(x).", "E254"),
     "in an aggregate": (I + "i(x) :- e(x, _). o(n) :- n = count : { i(_) }.", "E255"),
+    "negated with a range": (I + "i(x) :- x = range(1, 3). o(x) :- e(x, _), !i(x).", "E254"),
     "negated with underscore": (I + "i(x) :- e(x, _). o(x) :- e(x, _), !i(_).", "E256"),
 }
 

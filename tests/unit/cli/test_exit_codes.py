@@ -129,8 +129,8 @@ def test_a_program_of_garbage_is_refused(here: Path, data: bytes):
 
 def test_a_bug_is_exit_code_two_and_no_traceback(here: Path):
     (here / "functors.py").write_text(
-        "import flintlog.engines.naive as n\n\n\ndef f(x):\n    return x\n\n\n"
-        "def broken(*_):\n    raise RuntimeError('inside out')\n\n\nn.NaiveEngine.run = broken\n"
+        "import flintlog.engines.local.engine as n\n\n\ndef f(x):\n    return x\n\n\n"
+        "def broken(*_):\n    raise RuntimeError('inside out')\n\n\nn.LocalEngine.run = broken\n"
     )
     text = ".functor f(x: number): number\n.decl a(x: number)\n.output a\na(@f(1)).\n"
     (here / "bug.dl").write_text(text)

@@ -17,22 +17,26 @@ def parse_aggregate(cursor: Cursor) -> ast.Argument:
         first = arguments.parse_argument(cursor)
         if cursor.accept(","):
             return _functor(cursor, start, first)
-        cursor.expect(")", f"after the argument of `{start.text}`")
+        if cursor.kind != ")":
+            note = _note(start.text) if cursor.kind == "(" else None
+            cursor.unexpected(f"`)` after the argument of `{start.text}`", note=note)
+        cursor.advance()
         targets.append(arguments.continue_argument(cursor, opening, first))
     elif cursor.kind != ":":
         targets.append(arguments.parse_argument(cursor))
     while targets and cursor.accept(","):
         targets.append(arguments.parse_argument(cursor))
     if cursor.kind != ":":
-        note = f"an aggregate is written `{_example(start.text)}`"
-        if start.text in ("min", "max"):
-            note += f", the {start.text}imum of two values `{start.text}(x, y)`"
-        cursor.unexpected(f"`:` and a body after `{start.text}`", note=note)
+        cursor.unexpected(f"`:` and a body after `{start.text}`", note=_note(start.text))
     cursor.advance()
     body = _body(cursor)
     span = cursor.since(start)
-    _check_targets(cursor, start, targets)
-    return ast.Aggregate(start.text, targets[0] if targets else None, body, span=span)
+    return ast.Aggregate(start.text, _checked_target(cursor, start, targets), body, span=span)
+
+
+def _note(name: str) -> str:
+    note = f"an aggregate is written `{_example(name)}`"
+    return note + f", the {name}imum of two values `{name}(x, y)`" if name in ("min", "max") else note
 
 
 def _example(name: str) -> str:
@@ -50,10 +54,11 @@ def _functor(cursor: Cursor, start: Token, first: ast.Argument) -> ast.Argument:
     return ast.Functor(start.text, (first, *rest), span=span)
 
 
-def _check_targets(cursor: Cursor, start: Token, targets: list[ast.Argument]) -> None:
+def _checked_target(cursor: Cursor, start: Token, targets: list[ast.Argument]) -> ast.Argument | None:
+    """The expression an aggregate works on. After a mistake, one that the checks find nothing wrong with."""
     wanted = 0 if start.text == "count" else 1
     if len(targets) == wanted:
-        return
+        return targets[0] if targets else None
     if wanted == 0:
         message, place = "`count` takes no expression: it counts the matches of its body", targets[0].span
     elif not targets:
@@ -61,6 +66,9 @@ def _check_targets(cursor: Cursor, start: Token, targets: list[ast.Argument]) ->
     else:
         message, place = f"`{start.text}` works on one expression, not on {len(targets)}", targets[1].span
     cursor.report.error("E121", message, place, note=f"write `{_example(start.text)}`")
+    if wanted == 0:
+        return None
+    return targets[0] if targets else ast.NumberLit("0", span=start.span)
 
 
 def parse_user_aggregate(cursor: Cursor, start: Token) -> ast.Argument:

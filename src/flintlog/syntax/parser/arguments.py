@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from flintlog.syntax import ast
 from flintlog.syntax.literals import string_value
@@ -10,6 +11,7 @@ from flintlog.syntax.parser import aggregates
 from flintlog.syntax.parser.cursor import Cursor
 from flintlog.syntax.tokens import (
     AGGREGATES,
+    END,
     FLOAT,
     FUNCTORS,
     IDENT,
@@ -81,10 +83,29 @@ def parse_arguments(cursor: Cursor, closing: str) -> tuple[ast.Argument, ...]:
 def _note_on_call(cursor: Cursor) -> str | None:
     if cursor.kind == "(" and cursor.previous.kind == IDENT:
         name = cursor.previous.text
+        branch = _branch_call(cursor)
+        if branch is not None:
+            return f"`{name}` is a branch of a type: write `{branch}`"
         return f"a functor of your own is called `@{name}(...)`; if `{name}` is a relation, a `)` is missing before it"
     if cursor.kind in ("<", ">", "<=", ">=", "!=", "="):
         return "a comparison cannot be an argument; it stands in the body of a rule"
     return None
+
+
+def _branch_call(cursor: Cursor) -> str | None:
+    """`Num(3)`, of which `Num` has been read, as it should be written if a type of the program has such a branch."""
+    name = cursor.previous
+    pairs = pairwise(cursor.tokens)
+    if not any(here.text == name.text and here.kind == IDENT and after.kind == "{" for here, after in pairs):
+        return None
+    index, depth = cursor.index, 0
+    while depth or index == cursor.index:
+        kind = cursor.tokens[index].kind
+        if kind == END:
+            return f"${name.text}(…)"
+        depth += 1 if kind == "(" else -1 if kind == ")" else 0
+        index += 1
+    return "$" + name.span.to(cursor.tokens[index - 1].span).text
 
 
 def _operand(cursor: Cursor) -> ast.Argument:
@@ -101,6 +122,8 @@ def _operand(cursor: Cursor) -> ast.Argument:
         return ast.Functor(kind, parse_arguments(cursor, ")"), span=cursor.since(token))
     reader = _OPERANDS.get(kind)
     if reader is None:
+        if kind == "." and cursor.peek().kind in (NUMBER, FLOAT) and not cursor.peek().has_gap_after(token):
+            return _number_without_digits(cursor, token, f"0.{cursor.peek().text}")
         cursor.unexpected("an argument")
     cursor.advance()
     return reader(cursor, token)
@@ -125,7 +148,24 @@ def _named(cursor: Cursor, token: Token) -> ast.Argument:
 
 
 def _number(cursor: Cursor, token: Token) -> ast.Argument:
+    if cursor.kind == "." and cursor.peek().kind in _AFTER_NUMBERS and not cursor.token.has_gap_after(token):
+        return _number_without_digits(cursor, token, f"{token.text}.0")
     return ast.NumberLit(token.text, span=token.span)
+
+
+# After a number and a dot, these show that the dot does not end the rule.
+_AFTER_NUMBERS = frozenset({")", "]", ","}) | BINARY_OPERATORS
+
+
+def _number_without_digits(cursor: Cursor, start: Token, meant: str) -> ast.Argument:
+    """`.5` or `1.`, of which the last token is the current one or the one after `start`."""
+    cursor.advance()
+    if cursor.previous is start:
+        cursor.advance()
+    span = cursor.since(start)
+    note = f"a float has digits on both sides of its dot: write `{meant}`"
+    cursor.report.error("E105", f"`{span.text}` is not a number", span, note=note)
+    return ast.NumberLit(meant, "float", span=span)
 
 
 def _unsigned(cursor: Cursor, token: Token) -> ast.Argument:

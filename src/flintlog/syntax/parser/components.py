@@ -7,14 +7,15 @@ from flintlog.syntax.parser.cursor import Cursor
 from flintlog.syntax.tokens import Token
 
 
-def parse_component_head(cursor: Cursor) -> tuple[ast.ComponentType, tuple[ast.ComponentType, ...], Token]:
-    """`.comp`, whose word has been read: its type, its bases, and the brace that opens its body."""
+def parse_component_head(cursor: Cursor) -> tuple[ast.ComponentType, tuple[ast.ComponentType, ...]]:
+    """`.comp`, whose word has been read: its type and its bases. Moves past the brace that opens its body."""
     component = _component_type(cursor)
     bases: list[ast.ComponentType] = []
     while cursor.kind in (":", ","):
         cursor.advance()
         bases.append(_component_type(cursor))
-    return component, tuple(bases), cursor.expect("{", "before the body of a component")
+    cursor.expect("{", "before the body of a component")
+    return component, tuple(bases)
 
 
 def _component_type(cursor: Cursor) -> ast.ComponentType:

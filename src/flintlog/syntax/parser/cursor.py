@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from flintlog.diagnostics import Diagnostic, Label, Report
 from flintlog.source import Span
+from flintlog.syntax.parser.lost import Lost
 from flintlog.syntax.tokens import DIRECTIVE, END, ERROR, IDENT, RESERVED, STRING, Token
 
 
@@ -24,6 +25,10 @@ _WORD_NOTES = {
 }
 
 
+# What may follow a name. A reserved word before one of them was meant as a name, and the item can be read on.
+_AFTER_NAMES = frozenset("( ) , : = <: { } < > . | ]".split())
+
+
 class Cursor:
     """Walks over the tokens; `token` is the one to be read next and `kind` its kind. Stays at END once there."""
 
@@ -34,6 +39,7 @@ class Cursor:
         self.token = tokens[0]
         self.kind = self.token.kind
         self.item_start = 0
+        self.lost = Lost()
 
     def advance(self) -> Token:
         """The current token; moves on to the next."""
@@ -86,11 +92,16 @@ class Cursor:
             self._no_name(what)
         return self.advance()
 
-    def _no_name(self, what: str) -> NoReturn:
-        if self.kind in RESERVED and self.kind != "_":
-            message = f"`{self.token.text}` is a reserved word and cannot be the name of {what}"
-            self.fail("E109", message, note=f"choose another name, `{self.token.text}_` say")
-        self.unexpected(f"the name of {what}")
+    def _no_name(self, what: str) -> None:
+        """Reports that no name stands here; returns if a reserved word stands in the place of one."""
+        if self.kind not in RESERVED or self.kind == "_":
+            self.unexpected(f"the name of {what}")
+        message = f"`{self.token.text}` is a reserved word and cannot be the name of {what}"
+        note = f"choose another name, `{self.token.text}_` say"
+        if self.peek().kind not in _AFTER_NAMES and not self.peek().is_first_on_line:
+            self.fail("E109", message, note=note)
+        self.report.error("E109", message, self.token.span, note=note)
+        self.lost.add(self.token.text)
 
     def string(self, what: str) -> Token:
         if self.kind != STRING:

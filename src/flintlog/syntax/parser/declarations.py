@@ -109,6 +109,8 @@ def parse_lattice(cursor: Cursor, start: Token) -> ast.Item:
     if cursor.kind != "}":
         cursor.unexpected("`,` or `}` after an operator of a lattice")
     cursor.advance()
+    if any(operator not in _LATTICE_OPERATORS for operator, _ in operators):
+        cursor.lost.add(name)  # what it lacks, the misspelt operator may have been
     return ast.LatticeDecl(name, tuple(operators), span=cursor.since(start))
 
 

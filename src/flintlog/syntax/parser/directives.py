@@ -25,7 +25,9 @@ def _parameters(cursor: Cursor) -> tuple[ast.Parameter, ...]:
     while cursor.accept(","):
         parameters.append(_parameter(cursor))
     if cursor.kind != ")":
-        cursor.unexpected("`,` or `)` after a parameter")
+        bare = cursor.previous.kind != STRING and not cursor.token.has_gap_after(cursor.previous)
+        note = f"put the value of `{parameters[-1].key}` in double quotes" if bare else None
+        cursor.unexpected("`,` or `)` after a parameter", note=note)
     cursor.advance()
     return tuple(parameters)
 

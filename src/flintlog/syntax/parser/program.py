@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
-from flintlog.diagnostics import Report, did_you_mean
+from flintlog.diagnostics import Report
 from flintlog.source import SourceFile, Span
 from flintlog.syntax import ast
 from flintlog.syntax.parser.annotations import skip_annotations
@@ -26,6 +27,9 @@ from flintlog.syntax.tokens import DIRECTIVE, DIRECTIVES, END, IDENT, Token
 
 _NOWHERE_DEFINED: Mapping[str, str] = {}
 _ONLY_AT_TOP = frozenset({".functor", ".pragma"})
+# The lexer's errors that leave a token in their place, so that the parser sees which item is spoilt. After others of
+# the lexer and the preprocessor (a file that cannot be included, say) any amount of text may be missing.
+_MARKED_BY_TOKENS = frozenset({"E102", "E104", "E105", "E106"})
 
 
 def parse(
@@ -36,13 +40,18 @@ def parse(
     defines: Mapping[str, str] = _NOWHERE_DEFINED,
 ) -> ast.Program:
     """The syntax tree of a program. Every problem goes into the report; what could be read is returned in any case."""
+    known = set(report.errors)
     tokens = preprocess(source, report, include_dirs=include_dirs, defines=defines)
     cursor = Cursor(tokens, report)
+    if any(error.code not in _MARKED_BY_TOKENS for error in report.errors if error not in known):
+        cursor.lost.add_anything()
     items: list[ast.Item] = []
     while True:
         items += _items(cursor, opening=None)
         if cursor.kind == END:
-            return ast.Program(tuple(items), span=Span(source, 0, len(source.text)))
+            return ast.Program(tuple(items), cursor.lost.unread(), span=Span(source, 0, len(source.text)))
+        # Perhaps it closes a component too early, and what comes next belongs to that.
+        cursor.lost.add_anything()
         report.error("E101", "this `}` closes nothing", cursor.advance().span)
 
 
@@ -57,12 +66,21 @@ def _items(cursor: Cursor, opening: Token | None) -> list[ast.Item]:
         except Mistake as mistake:
             if mistake.diagnostic is not None:
                 cursor.report.add(mistake.diagnostic)
-            recover(cursor, start)
+            _leave_item(cursor, start)
         except RecursionError:
             message = "this is nested too deep to be read"
             cursor.report.error("E127", message, start.span, note="give the parts names of their own")
-            recover(cursor, start)
+            _leave_item(cursor, start)
     return items
+
+
+def _leave_item(cursor: Cursor, start: Token) -> None:
+    """Moves to the next item, and keeps in mind what is lost with this one."""
+    first = cursor.item_start
+    recover(cursor, start)
+    tokens = cursor.tokens[first : cursor.index]
+    misspelt = start.kind == "." and len(tokens) > 1 and _nearest_directive(tokens[1]) not in _NOT_DECLARING
+    cursor.lost.add_item(tokens[2:] if misspelt else tokens, declares=misspelt)
 
 
 def _item(cursor: Cursor, *, in_component: bool) -> list[ast.Item]:
@@ -89,9 +107,18 @@ def _unknown_directive(cursor: Cursor) -> None:
     dot, word = cursor.token, cursor.peek()
     if not word.text[:1].isalpha() or word.start != dot.end:
         cursor.fail("E101", "this `.` ends nothing: no rule or fact stands before it")
-    name = f".{word.text}"
-    note = did_you_mean(name, [f".{known}" for known in sorted(DIRECTIVES)])
-    cursor.fail("E107", f"unknown directive `{name}`", dot.span.to(word.span), note=note)
+    nearest = _nearest_directive(word)
+    note = f"did you mean `.{nearest}`?" if nearest else None
+    cursor.fail("E107", f"unknown directive `.{word.text}`", dot.span.to(word.span), note=note)
+
+
+_NOT_DECLARING = frozenset("input output printsize limitsize pragma plan override once".split())
+
+
+def _nearest_directive(word: Token) -> str | None:
+    """The directive that a misspelt one is most likely to mean."""
+    close = get_close_matches(word.text.lower(), sorted(DIRECTIVES), n=1, cutoff=0.6)
+    return close[0] if close else None
 
 
 def _directive(cursor: Cursor, start: Token, *, in_component: bool) -> list[ast.Item]:
@@ -105,7 +132,7 @@ def _directive(cursor: Cursor, start: Token, *, in_component: bool) -> list[ast.
     if word in (".input", ".output", ".printsize", ".limitsize"):
         return parse_directive(cursor, start)
     if word == ".comp":
-        return [_component(cursor, start)]
+        return _component(cursor, start)
     if word == ".override" and in_component:
         return [parse_override(cursor)]
     if word not in _SINGLE_ITEMS:
@@ -128,11 +155,30 @@ _SINGLE_ITEMS = {
 }
 
 
-def _component(cursor: Cursor, start: Token) -> ast.Item:
-    component, bases, opening = parse_component_head(cursor)
+def _component(cursor: Cursor, start: Token) -> list[ast.Item]:
+    """A component; or nothing if its head cannot be read, though the mistakes in its body are reported all the same."""
+    name = cursor.token.text
+    head = _component_head(cursor)
+    opening = cursor.previous
     span = cursor.since(start)
     items = _items(cursor, opening)
     if not cursor.accept("}"):
-        message = f"the component `{component.name}` does not end"
+        message = f"the component `{name}` does not end"
         cursor.report.error("E126", message, opening.span, note="write `}` after its last item")
-    return ast.Component(component, bases, tuple(items), span=span)
+    return [] if head is None else [ast.Component(*head, tuple(items), span=span)]
+
+
+def _component_head(cursor: Cursor) -> tuple[ast.ComponentType, tuple[ast.ComponentType, ...]] | None:
+    """The head of a component, up to and including the brace. None if only the brace can be found."""
+    first = cursor.index
+    try:
+        return parse_component_head(cursor)
+    except Mistake as mistake:
+        while cursor.kind != "{" and cursor.kind != END and not cursor.peek().is_first_on_line:
+            cursor.advance()
+        if not cursor.accept("{"):
+            raise
+        if mistake.diagnostic is not None:
+            cursor.report.add(mistake.diagnostic)
+        cursor.lost.add_item(cursor.tokens[first - 1 : cursor.index], declares=False)
+        return None

@@ -17,7 +17,7 @@ from flintlog.engines.memory import MemoryGuard
 
 
 class Log:
-    """An array that grows at its end."""
+    """An array that grows at its end, in place where the system can: a view does not outlive the next `append`."""
 
     def __init__(self, request: Callable[[int], None] = lambda size: None) -> None:
         self._array = np.empty(16, np.int64)
@@ -27,11 +27,9 @@ class Log:
     def append(self, values: Array) -> None:
         wanted = self.size + values.size
         if wanted > self._array.size:
-            room = max(wanted, self._array.size * 3 // 2)
-            self._request(8 * room)
-            larger = np.empty(room, np.int64)
-            larger[: self.size] = self._array[: self.size]
-            self._array = larger
+            room = max(wanted, self._array.size * 5 // 4)
+            self._request(8 * (room - self._array.size))
+            self._array.resize(room, refcheck=False)
         self._array[self.size : wanted] = values
         self.size = wanted
 
@@ -86,7 +84,7 @@ class Relation:
 
     def column(self, position: int, start: int, end: int) -> Array:
         if self._rows is not None:
-            return self._columns[position].view(start, end)
+            return self._columns[position].view(start, end).copy()
         assert self.packing is not None or start == end
         keys = self._keys.view(start, end)
         return self.packing.unpack(keys, position) if self.packing is not None else keys
@@ -166,7 +164,7 @@ class Relation:
     def _choose_set(self) -> None:
         """Goes over to one bit a key when that is smaller; it is faster too."""
         if isinstance(self._set, KeySet) and self.packing is not None and pays_as_bits(self._set, self.packing.bits):
-            self._set = BitSet(self.packing.bits)
+            self._set = BitSet(self.packing.bits, self._resources.pool)
             self._set.insert(self._keys.view(0, self._keys.size))
 
     def contains(self, columns: Sequence[Array], size: int) -> np.ndarray:
