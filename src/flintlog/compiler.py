@@ -63,8 +63,7 @@ def compile_source(
     """Takes a text through all stages that its mistakes allow."""
     report = Report()
     tree = parse(source, report, include_dirs=include_dirs, defines=defines or {})
-    # What a broken item declares is missing, and every use of it would be reported too: syntax first.
-    checked = None if report.has_errors else check(tree, report, word_size=word_size)
+    checked = check(tree, report, word_size=word_size)
     lowered = None
     if checked is not None and not report.has_errors:
         try:

@@ -19,7 +19,8 @@ def compare(program: brute_force.Program) -> None:
     expected = brute_force.evaluate(program)
     lowered = Program(program.text()).compilation.program
     verify(lowered)
-    engines: list[Engine] = [NaiveEngine(), NaiveEngine(semi_naive=False), LocalEngine(patience=0)]
+    engines: list[Engine] = [NaiveEngine(), NaiveEngine(semi_naive=False)]
+    engines += [LocalEngine(patience=0), LocalEngine(patience=0, threads=2), LocalEngine(patience=20)]
     for engine in engines:
         rows = engine.run(lowered, Evaluation())
         assert {name: set(rows[name]) for name in expected} == expected

@@ -131,8 +131,10 @@ def test_semi_naive_is_naive(program: ast.Program, data: DataObject) -> None:
 @lanes
 def test_engines_agree(program: ast.Program, data: DataObject) -> None:
     lowered = compiled(program)
-    rows = LocalEngine(patience=0).run(lowered, Evaluation())
-    assert {name: set(found) for name, found in rows.items()} == answer(lowered)
+    expected = answer(lowered)
+    for engine in (LocalEngine(patience=0), LocalEngine(patience=0, threads=2), LocalEngine(patience=20)):
+        rows = engine.run(lowered, Evaluation())
+        assert {name: set(found) for name, found in rows.items()} == expected
 
 
 @lanes

@@ -98,8 +98,10 @@ def write_results(
     *,
     word_size: int = 64,
     stdout: TextIO | None = None,
+    notify: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> None:
-    """Writes what `.output` asks for and prints what `.printsize` asks for, in the order of evaluation."""
+    """Writes what `.output` asks for and prints what `.printsize` asks for, in the order of evaluation. `notify` gets
+    the warnings."""
     stdout = stdout or sys.stdout
     order = {name: i for i, name in enumerate(n for stratum in program.strata for n in stratum.relations)}
     wanted = [d for d in program.io if d.kind != "input"]
@@ -119,4 +121,6 @@ def write_results(
             output_dir=output_dir,
             word_size=word_size,
             stdout=stdout,
+            notify=notify,
+            span=directive.span,
         )

@@ -1,12 +1,10 @@
-"""Which component a name means, and which mistakes in components show without instantiating them."""
+"""Which component a name means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from flintlog.diagnostics import Label, Report, did_you_mean
-from flintlog.source import Span
 from flintlog.syntax import ast
 
 # Type parameters of a component to what they stand for.
@@ -75,141 +73,12 @@ class ComponentScope:
             scope = self.around(scope)
         return names
 
-
-def check_components(program: ast.Program, scope: ComponentScope, report: Report) -> None:
-    """Reports unknown components, wrong numbers of type arguments, cycles of inheritance and wrong overrides."""
-    for component in scope.components:
-        _check_component(component, None, {}, scope, report)
-    for item in program.items:
-        if isinstance(item, ast.Init):
-            _check_reference(item.component, item.component.span, None, {}, scope, report)
-    _check_clashes(program, report)
-
-
-def _check_component(
-    component: ast.Component, around: ast.Component | None, binding: Binding, scope: ComponentScope, report: Report
-) -> None:
-    params = component.type.params
-    inside = extend(binding, params, params)
-    for base in component.bases:
-        _check_reference(base, base.span, around, inside, scope, report)
-    ancestors = _ancestors(component, around, binding, scope)
-    if any(ancestor is component for ancestor in ancestors):
-        others = [c for c in ancestors if any(a is component for a in _ancestors(c, around, binding, scope))]
-        # Every component of a cycle inherits from itself: the first one speaks for all.
-        if min(others, key=lambda c: c.type.span.start) is component:
-            cycle = " and ".join(f"`{c.type.name}`" for c in others if c is not component)
-            report.error(
-                "E242",
-                f"component `{component.type.name}` inherits from itself" + (f" through {cycle}" if cycle else ""),
-                component.type.span,
-                note="remove one of the base components on the cycle",
-            )
-    _check_overrides(component, ancestors, report)
-    for nested in items_of(component, ast.Component):
-        _check_component(nested, component, inside, scope, report)
-    for init in items_of(component, ast.Init):
-        _check_reference(init.component, init.component.span, component, inside, scope, report)
-
-
-def _check_reference(
-    reference: ast.ComponentType,
-    span: Span,
-    around: ast.Component | None,
-    binding: Binding,
-    scope: ComponentScope,
-    report: Report,
-) -> None:
-    if reference.name in binding:
-        return  # a type parameter: what it stands for shows at the instance
-    component = scope.find(around, reference.name, binding)
-    if component is None:
-        note = did_you_mean(reference.name, scope.known(around))
-        report.error(
-            "E240",
-            f"unknown component `{reference.name}`",
-            span,
-            note=note or f"declare it with `.comp {reference.name} {{ … }}`",
-        )
-        return
-    expected, given = len(component.type.params), len(reference.params)
-    if expected != given:
-        report.error(
-            "E241",
-            f"component `{reference.name}` takes {expected} type argument{'' if expected == 1 else 's'}, not {given}",
-            span,
-            labels=[Label(component.type.span, "declared here")],
-            note="give one type or component for each parameter",
-        )
-
-
-def _ancestors(
-    component: ast.Component, around: ast.Component | None, binding: Binding, scope: ComponentScope
-) -> list[ast.Component]:
-    found: dict[int, ast.Component] = {}
-    waiting = [component]
-    while waiting:
-        for base_type in waiting.pop().bases:
-            base = scope.find(around, base_type.name, binding)
-            if base is not None and id(base) not in found:
-                found[id(base)] = base
-                waiting.append(base)
-    return list(found.values())
-
-
-def _check_overrides(component: ast.Component, ancestors: list[ast.Component], report: Report) -> None:
-    own = {relation.name: relation for relation in items_of(component, ast.RelationDecl)}
-    for override in items_of(component, ast.Override):
-        name = override.relation
-        inherited = [r for base in ancestors for r in items_of(base, ast.RelationDecl) if r.name == name]
-        if name in own:
-            report.error(
-                "E244",
-                f"`{name}` is declared in this component, so there is nothing to override",
-                override.span,
-                labels=[Label(own[name].span, "declared here")],
-                note="`.override` is for relations of a base component; remove it or the declaration",
-            )
-        for relation in inherited:
-            if "overridable" not in relation.qualifiers:
-                report.error(
-                    "E245",
-                    f"relation `{name}` cannot be overridden",
-                    override.span,
-                    labels=[Label(relation.span, "declared here, without `overridable`")],
-                    note="add the qualifier `overridable` to its declaration",
-                )
-        if name not in own and not inherited:
-            known = [r.name for base in ancestors for r in items_of(base, ast.RelationDecl)]
-            report.warning(
-                "W207",
-                f"no base component has a relation `{name}`, so the override does nothing",
-                override.span,
-                note=did_you_mean(name, known) or "remove it, or name a relation of a base component",
-            )
-
-
-def _check_clashes(program: ast.Program, report: Report) -> None:
-    """Components and instances of the program share their names with types and relations."""
-    names: dict[str, tuple[str, Span]] = {}
-    for item in program.items:
-        if isinstance(item, ast.SubsetType | ast.UnionType | ast.RecordType | ast.AdtType):
-            names.setdefault(item.name, ("type", item.span))
-    for item in program.items:
-        if isinstance(item, ast.RelationDecl):
-            names.setdefault(item.name, ("relation", item.span))
-    entries: list[tuple[str, str, str, Span]] = []
-    entries += [("E246", "component", i.type.name, i.type.span) for i in program.items if isinstance(i, ast.Component)]
-    entries += [("E247", "instance", i.name, i.span) for i in program.items if isinstance(i, ast.Init)]
-    for code, what, name, span in entries:
-        if name in names:
-            other, first = names[name]
-            report.error(
-                code,
-                f"the name of {what} `{name}` is taken",
-                span,
-                labels=[Label(first, f"{other} `{name}`")],
-                note="give one of them another name",
-            )
-        else:
-            names[name] = (what, span)
+    def depends_on(self, component: ast.Component) -> Iterator[ast.Component]:
+        """The components that an instance of this one takes in: bases, nested instances, and what is given to them."""
+        places = [(self.around(component), base) for base in component.bases]
+        places += [(component, init.component) for init in items_of(component, ast.Init)]
+        for scope, reference in places:
+            for name in (reference.name, *reference.params):
+                found = self.find(scope, name, {})
+                if found is not None:
+                    yield found

@@ -54,6 +54,7 @@ class _Instantiation:
             )
             return content
         self._open.append(here)
+        _add_arguments(content, init.component, binding)
         for nested in items_of(component, ast.Init):
             content.add(self.content_of(nested, component, active))
         self._collect(component, active, content, frozenset())
@@ -82,6 +83,7 @@ class _Instantiation:
             if base is None:
                 continue
             active = extend(binding, base.type.params, base_type.params)
+            _add_arguments(content, base_type, binding)
             for nested in items_of(base, ast.Init):
                 content.add(self.content_of(nested, base, active))
             self._collect(base, active, content, below)
@@ -139,4 +141,10 @@ class _Instantiation:
             [replace(rename.relation(r), name=relations[r.name]) for r in content.relations],
             [rename.directive(directive) for directive in content.directives],
             [rename.clause(clause) for clause in content.clauses],
+            content.arguments,
         )
+
+
+def _add_arguments(content: Content, reference: ast.ComponentType, binding: Binding) -> None:
+    for name in reference.params:
+        content.arguments.setdefault(binding.get(name, name), reference.span)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from flintlog.check.checked import Clause, SubsumptiveClause
 from flintlog.check.normalise import normalise_rule, normalise_subsumption
 from flintlog.check.traverse import Rebuild
+from flintlog.source import Span
 from flintlog.syntax import ast
 
 # Old style: said of a relation where it is declared.
@@ -16,11 +17,14 @@ DIRECTIVE_QUALIFIERS = ("input", "output", "printsize")
 
 @dataclass
 class Content:
+    """`arguments` are the types given to components, each with the first place that gives it."""
+
     types: list[ast.TypeDecl] = field(default_factory=list)
     lattices: list[ast.LatticeDecl] = field(default_factory=list)
     relations: list[ast.RelationDecl] = field(default_factory=list)
     directives: list[ast.Directive] = field(default_factory=list)
     clauses: list[Clause | SubsumptiveClause] = field(default_factory=list)
+    arguments: dict[str, Span] = field(default_factory=dict)
 
     def add(self, other: Content) -> None:
         self.types += other.types
@@ -28,6 +32,7 @@ class Content:
         self.relations += other.relations
         self.directives += other.directives
         self.clauses += other.clauses
+        self.arguments = other.arguments | self.arguments
 
 
 def head_name(clause: Clause | SubsumptiveClause) -> str:

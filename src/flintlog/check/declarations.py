@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from flintlog.check.checked import Relation, SubsumptiveClause
 from flintlog.check.content import DIRECTIVE_QUALIFIERS, Content
+from flintlog.check.missing import Missing
 from flintlog.diagnostics import Label, Report, did_you_mean
+from flintlog.source import Span
 from flintlog.syntax import ast
 
 # From the weakest to the strongest: where a declaration names two that Soufflé lets pass, the stronger one counts.
@@ -36,10 +39,21 @@ def unique_types(content: Content, report: Report) -> list[ast.TypeDecl]:
     return list(first.values())
 
 
+@dataclass(frozen=True)
+class _KnownTypes:
+    """`arguments` are the types that were given to components, with their places."""
+
+    declared: Mapping[str, ast.TypeDecl]
+    is_type: Callable[[str], bool]
+    arguments: Mapping[str, Span] = field(default_factory=dict)
+    reported: set[Span] = field(default_factory=set)
+
+
 def declare_relations(
-    content: Content, types: Iterable[ast.TypeDecl], is_type: Callable[[str], bool], report: Report
+    content: Content, types: Iterable[ast.TypeDecl], is_type: Callable[[str], bool], missing: Missing, report: Report
 ) -> dict[str, Relation]:
-    """The relations by name, in the order of their declarations."""
+    """The relations by name, in the order of their declarations. One that observes a relation which there is not is
+    missing from now on."""
     decls: dict[str, ast.RelationDecl] = {}
     for decl in content.relations:
         if decl.name in decls:
@@ -47,6 +61,7 @@ def declare_relations(
         else:
             decls[decl.name] = decl
     types_by_name = {decl.name: decl for decl in types}
+    known = _KnownTypes(types_by_name, is_type, content.arguments)
     subsumed = {c.dominated.name for c in content.clauses if isinstance(c, SubsumptiveClause)}
     relations: dict[str, Relation] = {}
     for decl in decls.values():
@@ -59,10 +74,20 @@ def declare_relations(
                 note="give one of them another name",
             )
         _check_qualifiers(decl, report)
+        if decl.delta_of is not None and decl.delta_of not in decls:
+            _unknown_observed(decl, decls, missing, report)
+            continue
         relation = _relation(decl, decls, decl.name in subsumed, report)
         if decl.delta_of is None:
-            _check_attributes(decl.attributes, types_by_name, is_type, report)
+            _check_attributes(decl.attributes, known, report)
         _check_representation(relation, decl.name in subsumed, report)
+        if relation.representation == "btree_delete" and decl.name not in subsumed and missing.is_program_whole:
+            report.warning(
+                "W206",
+                f"relation `{relation.name}` is `btree_delete`, but has no subsumption",
+                relation.span,
+                note="remove the qualifier, or add a rule of the form `r(…) <= r(…) :- ….`",
+            )
         relations[decl.name] = relation
     return relations
 
@@ -97,7 +122,8 @@ def _relation(
         representation = "btree_delete"
     attributes = decl.attributes
     if decl.delta_of is not None:
-        attributes = _delta_attributes(decl, decls, report)
+        # Those of the observed relation, and the round in which a row appeared.
+        attributes = (*decls[decl.delta_of].attributes, ast.Attribute("<iteration>", "unsigned", span=decl.span))
     positions = {attribute.name: i for i, attribute in reversed(list(enumerate(attributes)))}
     for key in decl.choice_domains:
         for name in key:
@@ -121,32 +147,24 @@ def _relation(
     )
 
 
-def _delta_attributes(
-    decl: ast.RelationDecl, decls: Mapping[str, ast.RelationDecl], report: Report
-) -> tuple[ast.Attribute, ...]:
-    """Those of the observed relation, and the round in which a row appeared."""
+def _unknown_observed(
+    decl: ast.RelationDecl, decls: Mapping[str, ast.RelationDecl], missing: Missing, report: Report
+) -> None:
     assert decl.delta_of is not None
-    observed = decls.get(decl.delta_of)
-    if observed is None:
+    if decl.delta_of not in missing:
         report.error(
             "E225",
             f"`{decl.name}` observes relation `{decl.delta_of}`, which does not exist",
             decl.span,
             note=did_you_mean(decl.delta_of, decls) or "name a declared relation in `debug_delta(…)`",
         )
-        return ()
-    return (*observed.attributes, ast.Attribute("<iteration>", "unsigned", span=decl.span))
+    missing.add(decl.name)
 
 
-def _check_attributes(
-    attributes: tuple[ast.Attribute, ...],
-    types: Mapping[str, ast.TypeDecl],
-    is_type: Callable[[str], bool],
-    report: Report,
-) -> None:
+def _check_attributes(attributes: tuple[ast.Attribute, ...], known: _KnownTypes, report: Report) -> None:
     first: dict[str, ast.Attribute] = {}
     for attribute in attributes:
-        _check_type(attribute, types, is_type, report)
+        _check_type(attribute, known, report)
         if attribute.name in first:
             report.error(
                 "E205",
@@ -159,19 +177,23 @@ def _check_attributes(
             first[attribute.name] = attribute
 
 
-def _check_type(
-    attribute: ast.Attribute, types: Mapping[str, ast.TypeDecl], is_type: Callable[[str], bool], report: Report
-) -> None:
+def _check_type(attribute: ast.Attribute, known: _KnownTypes, report: Report) -> None:
+    name = attribute.type
     # A type whose own declaration is wrong has been reported there.
-    if attribute.type not in types and not is_type(attribute.type):
-        known = [*types, "number", "symbol", "unsigned", "float"]
-        meant = _FOREIGN_TYPES.get(attribute.type.lower(), attribute.type)
-        report.error(
-            "E209",
-            f"unknown type `{attribute.type}`",
-            attribute.span,
-            note=did_you_mean(meant, known) or f"declare it with `.type {attribute.type} <: …`",
-        )
+    if name in known.declared or known.is_type(name):
+        return
+    meant = _FOREIGN_TYPES.get(name.lower(), name)
+    note = did_you_mean(meant, [*known.declared, "number", "symbol", "unsigned", "float"])
+    span, labels = attribute.span, []
+    given = known.arguments.get(name)
+    if given is not None and not attribute.span.text.removesuffix("<>").endswith(name):
+        # The component's declaration is right: what it was given is not.
+        if given in known.reported:
+            return
+        known.reported.add(given)
+        span, labels = given, [Label(attribute.span, "it stands for the type of an attribute here")]
+    message = f"unknown type `{name}`"
+    report.error("E209", message, span, note=note or f"declare it with `.type {name} <: …`", labels=labels)
 
 
 def _check_representation(relation: Relation, subsumed: bool, report: Report) -> None:
@@ -199,13 +221,6 @@ def _check_representation(relation: Relation, subsumed: bool, report: Report) ->
                 relation.span,
                 note="remove `btree_delete` and the subsumption",
             )
-        if not subsumed:
-            report.warning(
-                "W206",
-                f"relation `{relation.name}` is `btree_delete`, but has no subsumption",
-                relation.span,
-                note="remove the qualifier, or add a rule of the form `r(…) <= r(…) :- ….`",
-            )
     elif subsumed:
         report.error(
             "E218",
@@ -218,7 +233,7 @@ def _check_representation(relation: Relation, subsumed: bool, report: Report) ->
 def declare_functors(
     decls: Iterable[ast.FunctorDecl], types: Iterable[ast.TypeDecl], is_type: Callable[[str], bool], report: Report
 ) -> dict[str, ast.FunctorDecl]:
-    types_by_name = {decl.name: decl for decl in types}
+    known = _KnownTypes({decl.name: decl for decl in types}, is_type)
     functors: dict[str, ast.FunctorDecl] = {}
     for decl in decls:
         if decl.name in functors:
@@ -226,5 +241,5 @@ def declare_functors(
             continue
         functors[decl.name] = decl
         for attribute in (*decl.params, decl.result):
-            _check_type(attribute, types_by_name, is_type, report)
+            _check_type(attribute, known, report)
     return functors

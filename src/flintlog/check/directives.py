@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from flintlog.check.checked import Relation
+from flintlog.check.missing import Missing
+from flintlog.check.names import note_on_relation
 from flintlog.diagnostics import Label, Report, did_you_mean
 from flintlog.syntax import ast
 
@@ -37,16 +39,18 @@ _INPUT_ONLY = ("stdin",)
 _TRUTH_KEYS = ("headers", "rfc4180")  # `compress` is asked for by being there, whatever its value
 
 
-def check_directives(directives: Iterable[ast.Directive], relations: Mapping[str, Relation], report: Report) -> None:
+def check_directives(
+    directives: Iterable[ast.Directive], relations: Mapping[str, Relation], missing: Missing, report: Report
+) -> None:
     """Reports unknown relations, kinds and values as errors; parameters nobody reads as warnings."""
     for directive in directives:
         relation = relations.get(directive.relation)
-        if relation is None:
+        if relation is None and directive.relation not in missing:
             report.error(
                 "E601",
                 f"`.{directive.kind}` of unknown relation `{directive.relation}`",
                 directive.span,
-                note=did_you_mean(directive.relation, relations) or f"declare it with `.decl {directive.relation}(…)`",
+                note=note_on_relation(directive.relation, relations),
             )
         params = _parameters(directive, report)
         if directive.kind == "limitsize":

@@ -95,6 +95,8 @@ def _occurrences(root: ast.Node, name: str, scopes: Scopes) -> list[ast.Variable
 
 def _reason(clause: Clause | SubsumptiveClause, name: str, shown: str, scopes: Scopes) -> str:
     """Why the places where a variable stands do not bind it, and what would."""
+    if shown.lower() == "nil":
+        return "did you mean `nil`?"
     _, body = head_and_body(clause)
     negated = any(isinstance(part, NegatedAtom) and _occurrences(part, name, scopes) for part in body)
     mended = f"use `{shown}` in an atom of the body that is not negated, or set it equal to something bound"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from flintlog.check.checked import Clause, NegatedAtom, Relation, SubsumptiveClause
+from flintlog.check.missing import Missing
 from flintlog.check.traverse import AGGREGATES, parts, walk
 from flintlog.diagnostics import Label, Report, did_you_mean
 from flintlog.syntax import ast
@@ -15,20 +16,22 @@ def check_names(
     clause: Clause | SubsumptiveClause,
     relations: Mapping[str, Relation],
     functors: Mapping[str, ast.FunctorDecl],
+    missing: Missing,
     report: Report,
 ) -> bool:
-    """Whether a clause makes sense by itself, so that its types can be inferred; if not, says why not."""
+    """Whether a clause makes sense by itself, so that its types can be inferred; if not, says why not, unless that
+    follows from what is missing."""
     sound = True
     heads = (clause.head,) if isinstance(clause, Clause) else (clause.dominated, clause.dominating)
     for node in walk(clause):
         if isinstance(node, ast.Atom):
-            sound &= _check_atom(node, relations, report)
+            sound &= _check_atom(node, relations, missing, report)
         elif isinstance(node, ast.Constraint):
             sound &= _check_underscores(node, report)
         if isinstance(node, ast.Aggregate | ast.UserAggregate):
             sound &= _check_target(node, report)
         if isinstance(node, ast.UserFunctor | ast.UserAggregate):
-            sound &= _check_functor(node, functors, report)
+            sound &= _check_functor(node, functors, missing, report)
     for node in walk(heads[0], stop=AGGREGATES):
         if isinstance(node, ast.Unnamed):
             sound = False
@@ -36,7 +39,7 @@ def check_names(
                 "E210", "`_` in the head of a rule", node.span, note="a head needs a value: name a variable of the body"
             )
     if isinstance(clause, Clause) and not clause.body:
-        sound &= _check_fact(clause.head, report)
+        sound &= _check_fact(clause.head, missing, report)
     if len(heads) == 2 and heads[0].name != heads[1].name:
         sound = False
         report.error(
@@ -48,22 +51,37 @@ def check_names(
     return sound
 
 
-def check_functors(argument: ast.Argument, functors: Mapping[str, ast.FunctorDecl], report: Report) -> None:
+def check_functors(
+    argument: ast.Argument, functors: Mapping[str, ast.FunctorDecl], missing: Missing, report: Report
+) -> None:
     """Reports user functors in an argument that are not declared."""
     for node in walk(argument):
         if isinstance(node, ast.UserFunctor | ast.UserAggregate):
-            _check_functor(node, functors, report)
+            _check_functor(node, functors, missing, report)
 
 
-def _check_atom(atom: ast.Atom, relations: Mapping[str, Relation], report: Report) -> bool:
+def note_on_relation(name: str, relations: Iterable[str]) -> str:
+    """What to do about the name of a relation that there is not."""
+    known = list(relations)
+    guess = did_you_mean(name, known)
+    instance, dot, relation = name.rpartition(".")
+    if not dot:
+        return guess or f"declare it with `.decl {name}(…)`"
+    if any(other.startswith(f"{instance}.") for other in known):
+        return f"instance `{instance}` has no relation `{relation}`" + (f"; {guess}" if guess else "")
+    return f"there is no instance `{instance}`" + (f"; {guess}" if guess else "")
+
+
+def _check_atom(atom: ast.Atom, relations: Mapping[str, Relation], missing: Missing, report: Report) -> bool:
     relation = relations.get(atom.name)
     if relation is None:
-        report.error(
-            "E201",
-            f"unknown relation `{atom.name}`",
-            atom.name_span if atom.name_span.end else atom.span,
-            note=did_you_mean(atom.name, relations) or f"declare it with `.decl {atom.name}(…)`",
-        )
+        if atom.name not in missing:
+            report.error(
+                "E201",
+                f"unknown relation `{atom.name}`",
+                atom.name_span if atom.name_span.end else atom.span,
+                note=note_on_relation(atom.name, relations),
+            )
         return False
     expected, given = len(relation.attributes), len(atom.args)
     if expected != given:
@@ -79,10 +97,13 @@ def _check_atom(atom: ast.Atom, relations: Mapping[str, Relation], report: Repor
 
 
 def _check_functor(
-    node: ast.UserFunctor | ast.UserAggregate, functors: Mapping[str, ast.FunctorDecl], report: Report
+    node: ast.UserFunctor | ast.UserAggregate,
+    functors: Mapping[str, ast.FunctorDecl],
+    missing: Missing,
+    report: Report,
 ) -> bool:
-    if node.name in functors:
-        return True
+    if node.name in functors or node.name in missing:
+        return node.name in functors
     report.error(
         "E208",
         f"unknown functor `@{node.name}`",
@@ -123,7 +144,7 @@ def _check_target(aggregate: ast.Aggregate | ast.UserAggregate, report: Report) 
     return not unnamed
 
 
-def _check_fact(head: ast.Atom, report: Report) -> bool:
+def _check_fact(head: ast.Atom, missing: Missing, report: Report) -> bool:
     below = list(walk(head))
     # With an aggregate or `range`, it is a rule that needs no body.
     if any(isinstance(n, AGGREGATES) or (isinstance(n, ast.Functor) and n.op == "range") for n in below):
@@ -132,8 +153,12 @@ def _check_fact(head: ast.Atom, report: Report) -> bool:
     for node in below:
         if isinstance(node, ast.Variable | ast.Counter | ast.Iteration):
             sound = False
+            if isinstance(node, ast.Variable) and node.name in missing:
+                continue  # it may have been a macro
             note = "a fact has constants only; for a rule, write `:-` and a body after the head"
-            if isinstance(node, ast.Variable):
+            if isinstance(node, ast.Variable) and node.name.lower() == "nil":
+                note = "did you mean `nil`?"
+            elif isinstance(node, ast.Variable):
                 note = f'write `"{node.name}"` if it is a symbol; for a rule, write `:-` and a body after the head'
             report.error(
                 "E212",

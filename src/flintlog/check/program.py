@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from flintlog.check.check_components import check_components
 from flintlog.check.checked import CheckedProgram, Clause, SubsumptiveClause
-from flintlog.check.component_scope import ComponentScope, check_components
+from flintlog.check.component_scope import ComponentScope
 from flintlog.check.components import instantiate
 from flintlog.check.content import Content, NormalisedRules, old_style_directives
 from flintlog.check.declarations import declare_functors, declare_relations, unique_types
@@ -15,11 +16,11 @@ from flintlog.check.grounding import check_grounding
 from flintlog.check.head_aggregates import check_head_aggregates
 from flintlog.check.inlining import check_inlining
 from flintlog.check.lattices import declare_lattices
+from flintlog.check.missing import Missing
 from flintlog.check.names import check_counters, check_deltas, check_names
 from flintlog.check.plans import check_plan
 from flintlog.check.pragmas import check_pragmas, is_legacy, suppressed_relations
 from flintlog.check.strata import check_stratification, strata
-from flintlog.check.traverse import walk
 from flintlog.check.typing import declare_types, infer_kinds
 from flintlog.check.unused import check_unused
 from flintlog.check.witnesses import check_witnesses
@@ -35,30 +36,34 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     the rest; only what an error would make meaningless is left out (the types of a rule with an unknown relation)."""
     pragmas = _of_kind(program, ast.Pragma)
     check_pragmas(pragmas, report)
-    content, missing = _content(program, report)
+    missing = Missing(program.unread)
+    content = _content(program, missing, report)
+
+    def is_type(name: str) -> bool:
+        return env.is_type(name) or name in missing
 
     types = unique_types(content, report)
     errors = _errors(report)
-    env = declare_types(types, report)
+    env = declare_types(types, report, missing)
     types_are_sound = _errors(report) == errors
-    functors = declare_functors(_of_kind(program, ast.FunctorDecl), types, env.is_type, report)
-    relations = declare_relations(content, types, env.is_type, report)
-    lattices = declare_lattices(content.lattices, relations, functors, report)
+    functors = declare_functors(_of_kind(program, ast.FunctorDecl), types, is_type, report)
+    relations = declare_relations(content, types, is_type, missing, report)
+    lattices = declare_lattices(content.lattices, relations, functors, is_type, missing, report)
 
     rules = [clause for clause in content.clauses if isinstance(clause, Clause)]
     subsumptions = [clause for clause in content.clauses if isinstance(clause, SubsumptiveClause)]
     clauses: list[Clause | SubsumptiveClause] = [*rules, *subsumptions]
     relations = check_head_aggregates(relations, rules, subsumptions, content.directives, report)
-    check_directives([d for d in content.directives if not missing & _instances(d.relation)], relations, report)
+    check_directives(content.directives, relations, missing, report)
     check_deltas(relations, clauses, content.directives, report)
-    whole = [clause for clause in clauses if not missing or not missing & _instances(*_atom_names(clause))]
-    sound = [clause for clause in whole if check_names(clause, relations, functors, report)]
+    sound = [clause for clause in clauses if check_names(clause, relations, functors, missing, report)]
 
     dependencies = Dependencies(relations, clauses)
     inline = frozenset(name for name, relation in relations.items() if relation.is_inline)
     for clause in clauses:
         check_counters(clause, dependencies.is_recursive(clause), report)
-        check_plan(clause, dependencies, inline, report)
+        if missing.is_program_whole:
+            check_plan(clause, dependencies, inline, report)
     can_inline = check_inlining(relations, clauses, content.directives, dependencies, report)
     check_stratification(dependencies, rules, report)
 
@@ -66,11 +71,12 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     sound_subsumptions = [clause for clause in sound if isinstance(clause, SubsumptiveClause)]
     check_witnesses(sound_rules, relations, report)
     check_grounding(sound_rules, sound_subsumptions, relations, report, check_inline=can_inline)
-    check_unused(relations, clauses, content.directives, suppressed_relations(pragmas), report)
+    suppressed = suppressed_relations(pragmas)
+    check_unused(relations, clauses, content.directives, suppressed, report, is_whole=missing.is_program_whole)
     kinds: dict[int, Kind] = {}
     if types_are_sound:
         inputs = (sound_rules, sound_subsumptions, relations, functors, lattices, env, report)
-        kinds = infer_kinds(*inputs, word_size=word_size, legacy=is_legacy(pragmas))
+        kinds = infer_kinds(*inputs, word_size=word_size, legacy=is_legacy(pragmas), missing=missing)
     if report.has_errors:
         return None
     return CheckedProgram(
@@ -88,9 +94,9 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     )
 
 
-def _content(program: ast.Program, report: Report) -> tuple[Content, set[str]]:
-    """What the program declares, with its components instantiated; and, if something is wrong with the components, the
-    instances that are missing for that reason: what is in them is not known."""
+def _content(program: ast.Program, missing: Missing, report: Report) -> Content:
+    """What the program declares, with its components instantiated. Instances of components that are wrong are missing
+    from now on: what is in them is not known."""
     rules = NormalisedRules(program)
     content = Content()
     for item in program.items:
@@ -108,23 +114,13 @@ def _content(program: ast.Program, report: Report) -> tuple[Content, set[str]]:
                 content.clauses += rules.of(item)
     check_repeated(content.directives, report)
     scope = ComponentScope(program)
-    errors = _errors(report)
-    check_components(program, scope, report)
-    inits = _of_kind(program, ast.Init)
-    if _errors(report) > errors:
-        return content, {init.name for init in inits}
-    for init in inits:
-        content.add(instantiate(init, scope, rules, report))
-    return content, set()
-
-
-def _instances(*names: str) -> set[str]:
-    """The instances that qualified names begin with."""
-    return {name.partition(".")[0] for name in names if "." in name}
-
-
-def _atom_names(clause: Clause | SubsumptiveClause) -> list[str]:
-    return [node.name for node in walk(clause) if isinstance(node, ast.Atom)]
+    unsound = check_components(program, scope, missing, report)
+    for init in _of_kind(program, ast.Init):
+        if init.name in unsound:
+            missing.add(init.name)
+        else:
+            content.add(instantiate(init, scope, rules, report))
+    return content
 
 
 def _of_kind(program: ast.Program, kind: type[_T]) -> list[_T]:

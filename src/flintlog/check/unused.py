@@ -19,8 +19,11 @@ def check_unused(
     directives: Sequence[ast.Directive],
     suppressed: frozenset[str],
     report: Report,
+    *,
+    is_whole: bool = True,
 ) -> None:
-    """`suppressed` names the relations for which, and for whose rules, nothing is said; `*` is all of them."""
+    """`suppressed` names the relations for which, and for whose rules, nothing is said; `*` is all of them. Without
+    `is_whole`, there may be rules and directives that are not seen here."""
     if "*" in suppressed:
         return
     rules: dict[int, list[Clause | SubsumptiveClause]] = {}
@@ -32,7 +35,7 @@ def check_unused(
     for rule in rules.values():
         _check_variables(rule, unbound, report)
     # A relation whose name is misspelt elsewhere would seem unused.
-    if not any(diagnostic.code in ("E201", "E601") for diagnostic in report.errors):
+    if is_whole and not any(diagnostic.code in ("E201", "E601") for diagnostic in report.errors):
         shown = [relation for name, relation in relations.items() if name not in suppressed]
         _check_relations(shown, clauses, directives, report)
 

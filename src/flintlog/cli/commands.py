@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
         rows = evaluate(lowered, settings)
     finally:
         line.clear()
-    write_results(lowered, rows, Path(args.output_dir), word_size=args.word_size)
+    write_results(lowered, rows, Path(args.output_dir), word_size=args.word_size, notify=settings.notify)
     return 0
 
 

@@ -79,7 +79,9 @@ class _Job:
             guess = did_you_mean(path.name, alike)
         except OSError:
             guess = None
-        way = "give the directory of the facts with -F, or the file with filename=…"
+        way = "give the directory of the facts (-F, or `facts_dir` in Python), or the file with filename=…"
+        if Path(self.params.get("filename", "")).is_absolute():
+            way = "check the path"  # no directory would change it
         message = f"cannot open `{path}`, the facts of `{self.relation}`: {error.strerror}"
         return FlintlogError([Diagnostic("E701", message, self.span, f"{guess} Or {way}" if guess else way)])
 

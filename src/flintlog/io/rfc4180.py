@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from flintlog.io.cells import Cell, Cells
 from flintlog.io.parameters import Dialect
 
+# What Soufflé writes for a quotation mark inside a symbol: a backslash before the doubled mark.
+QUOTATION_MARK = '\\""'
+
 _QUOTED = re.compile(r'"([^"]*(?:""[^"]*)*)"')
 
 
@@ -65,13 +68,13 @@ def _without_return(text: str, start: int, line_end: int) -> int:
 
 
 def print_symbol(symbol: str) -> str:
-    r"""A column's symbol. Soufflé puts a backslash before the doubled quotation mark, here and inside records, and
-    reads it back as part of a column's symbol; files must agree with its own, so Flintlog does the same.
+    r"""A column's symbol. Soufflé reads the backslash before a quotation mark back as part of a column's symbol; files
+    must agree with its own, so Flintlog does the same.
 
     >>> print(print_symbol('5" tube'))
     "5\"" tube"
     """
-    return '"' + symbol.replace('"', '\\""') + '"'
+    return '"' + symbol.replace('"', QUOTATION_MARK) + '"'
 
 
 def print_nested_symbol(symbol: str) -> str:
@@ -80,4 +83,4 @@ def print_nested_symbol(symbol: str) -> str:
     >>> print_nested_symbol("a, b")
     '""a, b""'
     """
-    return '""' + symbol.replace('"', '\\""') + '""'
+    return '""' + symbol.replace('"', QUOTATION_MARK) + '""'

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from flintlog.diagnostics import Diagnostic, Unsupported
+from flintlog.io import rfc4180
 from flintlog.io.atomic import atomic_file, cannot_write, encode
+from flintlog.io.column_facts import write_columns
 from flintlog.io.columnar import write_columnar
 from flintlog.io.delimited import written_lines
 from flintlog.io.json_rows import written_json
 from flintlog.io.parameters import data_path, dialect, header, is_true, relation_name, require_columns, unknown_format
 from flintlog.io.row_order import ordered
 from flintlog.io.schema import Schema
-from flintlog.source import NOWHERE
+from flintlog.source import NOWHERE, Span
 from flintlog.types import Field, Row, TypeTable
 
 
@@ -30,12 +32,15 @@ def write_facts(
     output_dir: Path,
     word_size: int = 64,
     stdout: TextIO,
+    notify: Callable[[Diagnostic], None] = lambda diagnostic: None,
+    span: Span = NOWHERE,
 ) -> None:
     """Writes rows where an .output or .printsize directive with these parameters wants them, in a fixed order. A file
-    appears when it is complete. FlintlogError where that cannot be done, Unsupported for what only Spark can write."""
+    appears when it is complete. `notify` gets warnings, with the directive's `span`. FlintlogError where that cannot be
+    done, Unsupported for what only Spark can write."""
     check_output(relation, columns, params)
     schema = Schema(relation_name(relation, params), columns, types, word_size)
-    _WRITERS[params.get("IO", "file")](_Job(relation, schema, params, output_dir, stdout), rows)
+    _WRITERS[params.get("IO", "file")](_Job(relation, schema, params, output_dir, stdout, notify, span), rows)
 
 
 def check_output(relation: str, columns: Sequence[Field], params: Mapping[str, str]) -> None:
@@ -57,6 +62,8 @@ class _Job:
     params: Mapping[str, str]
     output_dir: Path
     stdout: TextIO
+    notify: Callable[[Diagnostic], None]
+    span: Span
 
     def path(self, suffix: str) -> Path:
         return data_path(self.relation, self.params, self.output_dir, suffix)
@@ -68,7 +75,19 @@ class _Job:
 
     def lines(self, rows: Iterable[Row]) -> Iterable[str]:
         layout = dialect({**self.params, "columns": ""}, len(self.schema.columns))
-        return written_lines(self.schema, ordered(rows, self.schema), layout)
+        pieces = written_lines(self.schema, ordered(rows, self.schema), layout)
+        return self._watched(pieces) if layout.rfc4180 else pieces
+
+    def _watched(self, pieces: Iterable[str]) -> Iterator[str]:
+        """The same pieces. Warns of the first quotation mark that Soufflé's escape keeps from being read back."""
+        is_said = False
+        for piece in pieces:
+            if not is_said and rfc4180.QUOTATION_MARK in piece:
+                is_said = True
+                message = f"`{self.relation}` has symbols with a quotation mark, which do not come back from this file"
+                note = "with rfc4180=true it is written as Soufflé does, and read with its backslash; use IO=jsonfile"
+                self.notify(Diagnostic("W702", message, self.span, note))
+            yield piece
 
     def json(self, rows: Iterable[Row]) -> Iterable[str]:
         return written_json(self.schema, ordered(rows, self.schema), self.params.get("format") == "object")
@@ -87,17 +106,28 @@ def _print(stdout: TextIO, pieces: Iterable[str]) -> None:
 
 
 def _write_file(job: _Job, rows: Iterable[Row]) -> None:
-    pieces = job.lines(rows)
     if job.params.get("compress", "false") == "false":
         with atomic_file(job.path(".csv")) as stream:
             stream.write(encode(job.header_line()))
-            stream.writelines(map(encode, pieces))
+            if not _write_as_columns(job, stream, rows):
+                stream.writelines(map(encode, job.lines(rows)))
         return
+    pieces = job.lines(rows)
     # Without a name and a time inside, the same rows give the same bytes.
     path = job.path(".csv.gz")
     with atomic_file(path) as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
         packed.write(encode(job.header_line()))
         packed.writelines(map(encode, pieces))
+
+
+def _write_as_columns(job: _Job, stream: BinaryIO, rows: Iterable[Row]) -> bool:
+    """The fast way, for rows that are columns already and can be written as they are."""
+    as_columns = getattr(rows, "as_columns", None)
+    layout = dialect({**job.params, "columns": ""}, len(job.schema.columns))
+    if as_columns is None or layout.rfc4180 or len(layout.delimiter) != 1:
+        return False
+    facts = as_columns()
+    return facts is not None and write_columns(stream, facts, layout.delimiter)
 
 
 def _write_stdout(job: _Job, rows: Iterable[Row]) -> None:
@@ -106,7 +136,8 @@ def _write_stdout(job: _Job, rows: Iterable[Row]) -> None:
 
 
 def _write_size(job: _Job, rows: Iterable[Row]) -> None:
-    _print(job.stdout, [f"{job.schema.name}\t{sum(1 for _ in rows)}\n"])
+    count = len(rows) if isinstance(rows, Sized) else sum(1 for _ in rows)
+    _print(job.stdout, [f"{job.schema.name}\t{count}\n"])
 
 
 def _write_json_file(job: _Job, rows: Iterable[Row]) -> None:

@@ -63,7 +63,7 @@ class ClauseTyper:
         drawn_out, self.drawn_out = self.drawn_out, []
         body = (*self.literals(clause.body), *drawn_out, *self.attained)
         plan = clause.plan.orders if clause.plan else ()
-        return TypedClause(clause.head.name, args, body, plan, clause.span)
+        return _with_record_kinds(TypedClause(clause.head.name, args, body, plan, clause.span))
 
     def subsumption(self, clause: SubsumptiveClause) -> TypedClause:
         """Its head has the dominated row, then the dominating one."""
@@ -191,6 +191,21 @@ class ClauseTyper:
             attained = Compare("=", repeated.column, substitute(summary.fold.value, apart))
             self.attained.append(Test(attained, summary.span))
         return own
+
+
+def _with_record_kinds(clause: TypedClause) -> TypedClause:
+    """A variable without a type of its own that equals a record or branch is one: `r = [3, 4], r = [x, y]`."""
+    kinds: Substitution = {}
+    for literal in clause.body:
+        match literal:
+            case Test(Compare("=", Column(name, kind), MakeRecord() | MakeBranch() as made)) | Test(
+                Compare("=", MakeRecord() | MakeBranch() as made, Column(name, kind))
+            ) if kind is not made.kind:
+                kinds[name] = Column(name, made.kind)
+    if not kinds:
+        return clause
+    head = tuple(substitute(scalar, kinds) for scalar in clause.head)
+    return replace(clause, head=head, body=tuple(substitute_literal(literal, kinds) for literal in clause.body))
 
 
 def typed_clauses(program: CheckedProgram, fresh: Fresh, words: Words) -> Iterator[tuple[Clause, TypedClause]]:

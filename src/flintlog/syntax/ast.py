@@ -383,7 +383,7 @@ Item: TypeAlias = (
 @dataclass(frozen=True)
 class Unread:
     """What mistakes of syntax took away. `names` are those that the lost items would have declared, whatever they are
-    names of; with `anything`, there may be others."""
+    names of, and `$` if there are branches of types among them; with `anything`, there may be others."""
 
     names: frozenset[str]
     anything: bool = False

@@ -7,11 +7,11 @@ point, and loans are searched for in them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Set
+
+from tests.unit.benchmarks.graph_search import Facts, Row, closure, graph, reached, successors
 
 Pair = tuple[int, int]
-Row = tuple[int, ...]
-Facts = Mapping[str, Set[Row]]
 Graph = dict[int, set[int]]
 
 INPUTS = (
@@ -23,7 +23,7 @@ INPUTS = (
 
 def borrow_check(facts: Facts) -> dict[str, Set[Row]]:
     """Every relation that the program prints the size of."""
-    after, before = graph(facts["cfg_edge"]), graph((to, from_) for from_, to in facts["cfg_edge"])
+    after, before = successors(facts["cfg_edge"]), graph((to, from_) for from_, to in facts["cfg_edge"])
     found: dict[str, Set[Row]] = _initialisation(facts, after)
     found |= _liveness(facts, after, before, found["var_maybe_partly_initialized_on_exit"])
     live: Graph = defaultdict(set)
@@ -32,7 +32,7 @@ def borrow_check(facts: Facts) -> dict[str, Set[Row]]:
     subsets = _subsets(facts, after, live)
     contains = _loans_by_point(facts, after, live, subsets)
     placeholders = {origin for origin, _ in facts["placeholder"]}
-    promised = {(a, b) for a, bs in closure(graph(facts["known_placeholder_subset"])).items() for b in bs}
+    promised = {(a, b) for a, bs in closure(successors(facts["known_placeholder_subset"])).items() for b in bs}
     by_point = {(a, b, point) for point, edges in subsets.items() for a, bs in edges.items() for b in bs}
     loan_live = {(loan, point) for point, rows in contains.items() for origin, loan in rows if origin in live[point]}
     found |= {
@@ -45,32 +45,9 @@ def borrow_check(facts: Facts) -> dict[str, Set[Row]]:
     return found | _all_points_together(facts, live, placeholders, promised, found["errors"])
 
 
-def graph(edges: Iterable[Row]) -> Graph:
-    result: Graph = defaultdict(set)
-    for a, b in edges:
-        result[a].add(b)
-    return result
-
-
-def reached(start: Iterable[int], edges: Mapping[int, set[int]], closed: Set[int] = frozenset()) -> set[int]:
-    """The nodes that can be reached from these, with them, without entering a closed one."""
-    seen = set(start)
-    work = list(seen)
-    while work:
-        new = edges.get(work.pop(), set()) - seen - closed
-        seen |= new
-        work += new
-    return seen
-
-
-def closure(edges: Graph) -> Graph:
-    """Everything that some way of one edge or more leads to, by its start."""
-    return {a: reached(bs, edges) for a, bs in edges.items()}
-
-
 def flow(sources: Set[Row], stops: Set[Row], edges: Graph) -> set[Row]:
     """(thing, point) for all points that a thing gets to from its sources before it is stopped."""
-    start, stop = graph(sources), graph(stops)
+    start, stop = successors(sources), successors(stops)
     return {(thing, point) for thing in start for point in reached(start[thing], edges, stop.get(thing, set()))}
 
 
@@ -82,7 +59,7 @@ def _initialisation(facts: Facts, after: Graph) -> dict[str, Set[Row]]:
 
     assigned, moved = with_parts("path_assigned_at_base"), with_parts("path_moved_at_base")
     initialised, uninitialised = flow(assigned, moved, after), flow(moved, assigned, after)
-    variables = graph(with_parts("path_is_var"))
+    variables = successors(with_parts("path_is_var"))
     accessed = with_parts("path_accessed_at_base")
     return {
         "path_maybe_initialized_on_exit": initialised,
@@ -101,7 +78,8 @@ def _liveness(facts: Facts, after: Graph, before: Graph, initialised: Set[Row]) 
     dropping = {v for v, _ in facts["var_dropped_at"]}
     stops = {(v, p) for v in dropping for p in points if (v, p) in defined or (v, p) not in initialised}
     dropped = flow(facts["var_dropped_at"] & entered, stops, before)
-    origins, dropped_origins = graph(facts["use_of_var_derefs_origin"]), graph(facts["drop_of_var_derefs_origin"])
+    origins = successors(facts["use_of_var_derefs_origin"])
+    dropped_origins = successors(facts["drop_of_var_derefs_origin"])
     live = {(origin, p) for v, p in used for origin in origins.get(v, ())}
     live |= {(origin, p) for v, p in dropped for origin in dropped_origins.get(v, ())}
     live |= {(origin, p) for (origin,) in facts["universal_region"] for p in points}
@@ -156,10 +134,9 @@ def _all_points_together(
     edges = graph((a, b) for a, b, _ in facts["subset_base"])
     start = {(loan, origin) for origin, loan, _ in facts["loan_issued_at"]}
     start |= {(loan, origin) for origin, loan in facts["placeholder"]}
-    holders = graph(flow(start, set(), edges))
-    potential = {
-        (loan, point) for point, loan in facts["loan_invalidated_at"] if holders.get(loan, set()) & live.get(point, set())
-    }
+    holders = successors(flow(start, set(), edges))
+    invalidated = facts["loan_invalidated_at"]
+    potential = {(loan, p) for p, loan in invalidated if holders.get(loan, set()) & live.get(p, set())}
     reaching = {(a, b) for a, loan in facts["placeholder"] for b in holders[loan] & placeholders}
     return {
         "origin_contains_loan": {(origin, loan) for loan, origins in holders.items() for origin in origins},

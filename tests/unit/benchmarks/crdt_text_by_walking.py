@@ -6,10 +6,11 @@ Shares nothing with Flintlog, and not the rules' way of thinking either: lists, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from itertools import pairwise
 
 Element = tuple[int, ...]
 Rows = Set[Element]
-ROOT = (0, 0)
+ROOT: Element = (0, 0)
 
 
 def crdt_text(facts: Mapping[str, Rows]) -> dict[str, Rows]:
@@ -22,14 +23,14 @@ def crdt_text(facts: Mapping[str, Rows]) -> dict[str, Rows]:
     order = _depth_first(children)
     position = {element: i for i, element in enumerate(order)}
     visible = {element for element in order[1:] if element not in facts["Remove_input"]}
-    next_element = set(zip(order, order[1:], strict=False))
+    next_element = set(pairwise(order))
     skip = _next_seen(order, visible)
     groups = list(children.values())
     return _flat(
         {
             "EarlierSibling": {(a, b) for group in groups for i, a in enumerate(group) for b in group[i + 1 :]},
             "FirstChild": {(parent, group[0]) for parent, group in children.items()},
-            "NextSibling": {pair for group in groups for pair in zip(group, group[1:], strict=False)},
+            "NextSibling": {pair for group in groups for pair in pairwise(group)},
             "NextAfterSubtree": _after_subtrees(order, position, children),
             "NextElement": next_element,
             "Visible": {(element,) for element in visible},

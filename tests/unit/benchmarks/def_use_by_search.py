@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Set
 
 from tests.unit.benchmarks.def_use_values import known_values, value_steps
-from tests.unit.benchmarks.graph_search import Facts, Row, closure, graph, reached
+from tests.unit.benchmarks.graph_search import Facts, Row, closure, graph, successors
 
 Result = dict[str, Set[Row]]
 Variable = tuple[int, ...]
@@ -48,7 +48,9 @@ class Flow:
         edges = (self.before if back else self.after).get(block, ())
         return {to for end, to in edges if (end, block if back else to, var[0]) not in self.on_edge}
 
-    def spread(self, var: Variable, near: Iterable[int], far: Iterable[int], *, back: bool) -> tuple[set[int], set[int]]:
+    def spread(
+        self, var: Variable, near: Iterable[int], far: Iterable[int], *, back: bool
+    ) -> tuple[set[int], set[int]]:
         """The blocks on whose near and far side a value stands that starts at these: near is the entry and far the
         exit, or the other way round when the search goes back."""
         at_near, at_far = set(near), set(far)
@@ -116,10 +118,10 @@ def _registers(facts: Facts, flow: Flow) -> Result:
 
 def _instructions(facts: Facts, found: Result) -> Result:
     """Live registers at each instruction: up through every block once."""
-    block_of = {ea: block for ea, block in facts["Code_in_block"]}
-    following = graph((ea, n) for ea, n in facts["May_fallthrough"] if ea in block_of and block_of[ea] == block_of.get(n))
-    at_exit, used = graph(found["LiveAtExit"]), graph((ea, reg) for ea, reg, _ in facts["Reg_def_use_used"])
-    defined = graph(found["RegDef"])
+    block_of: dict[int, int] = {row[0]: row[1] for row in facts["Code_in_block"]}
+    following = graph((a, b) for a, b in facts["May_fallthrough"] if a in block_of and block_of[a] == block_of.get(b))
+    at_exit, used = successors(found["LiveAtExit"]), graph((ea, reg) for ea, reg, _ in facts["Reg_def_use_used"])
+    defined = successors(found["RegDef"])
     ends = {ea: block for block, ea in facts["Block_last_instruction"]}
     before: dict[int, set[int]] = {}
     after: dict[int, set[int]] = {}
@@ -167,7 +169,7 @@ def _returns(facts: Facts, found: Result) -> Result:
         for reg in registers
         for def_ in at_exit.get((block, reg), ())
     )
-    callees = graph(facts["Direct_call"])
+    callees = successors(facts["Direct_call"])
 
     def returned(callee: int, reg: int) -> set[int]:
         seen: set[int] = set()

@@ -20,6 +20,11 @@ def graph(edges: Iterable[tuple[A, B]]) -> dict[A, set[B]]:
     return result
 
 
+def successors(edges: Iterable[Row]) -> dict[int, set[int]]:
+    """The graph of a relation with two columns."""
+    return graph((a, b) for a, b in edges)
+
+
 def reached(start: Iterable[A], edges: Mapping[A, Set[A]], closed: Set[A] = frozenset()) -> set[A]:
     """The nodes that can be reached from these, with them, without entering a closed one."""
     seen = set(start)

@@ -4,16 +4,42 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.unit.cli.command_line import ENDLESS, FLINTLOG
+
+# An ignored signal stays ignored in a child: Python then installs no handler of its own.
+_HEARING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@contextmanager
+def endless_process(command: list[str], directory: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that hears Ctrl-C even where this one ignores it (in the background, say), and that does not stay."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _HEARING, *command],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def test_an_interrupt_stops_an_endless_program_at_once(tmp_path: Path):
     (tmp_path / "endless.dl").write_text(ENDLESS)
     command = [str(FLINTLOG), "run", "endless.dl", "-D", "results"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with endless_process(command, tmp_path) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("engine:")  # it is about to run
         time.sleep(0.3)

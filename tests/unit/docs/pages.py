@@ -1,4 +1,4 @@
-"""The pages under docs/ as sections with their fenced blocks."""
+"""The README and the pages under docs/ as sections with their fenced blocks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-DOCS = Path(__file__).parents[3] / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if "decisions" not in path.parts)
+ROOT = Path(__file__).parents[3]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts),
+]
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: `souffle word-size=32` has a language and options. Its text is lines [first, last) of a page."""
+    """A fenced block: `souffle word-size=32` has a language and options; one without a language is `text`. Its text is
+    lines [first, last) of a page."""
 
     language: str
     options: dict[str, str]
@@ -48,7 +52,7 @@ def sections(page: Path) -> list[Section]:
 
 
 def _block(fence: str, lines: list[str], first: int, last: int) -> Block:
-    language, *options = fence.removeprefix("```").split()
+    language, *options = fence.removeprefix("```").split() or ["text"]
     pairs = dict(option.split("=", 1) for option in options)
     return Block(language, pairs, "\n".join(lines[first:last]), first, last)
 

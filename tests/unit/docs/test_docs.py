@@ -1,4 +1,4 @@
-"""Every example of every page under docs/, run as a reader would run it.
+"""Every example of the README and of every page under docs/, run as a reader would run it.
 
 | block                         | means                                                                             |
 |-------------------------------|-----------------------------------------------------------------------------------|
@@ -8,7 +8,7 @@
 | `error`                       | the first lines of the program's errors and warnings                              |
 | `python`                      | executed; the blocks of a section share their names                               |
 | `console`                     | `$ command` lines, run by a shell, each with what it prints                       |
-| `text`                        | shown, not run                                                                    |
+| `text`, or no language        | shown, not run                                                                    |
 
 `--update` writes what the examples give into the pages.
 """
@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.docs.pages import DOCS, PAGES, Block, Section, anchors, links, rewrite, sections
+from tests.unit.docs.pages import PAGES, ROOT, Block, Section, anchors, links, rewrite, sections
 
 from flintlog.api.program import Program
 from flintlog.diagnostics import FlintlogError
@@ -37,7 +37,7 @@ from flintlog.types import Adt, Value
 _RUN = ("souffle", "python", "console")
 _EXPECTING = ("output", "error")
 _CASES = [
-    pytest.param(page, index, id=f"{page.relative_to(DOCS)}:{section.title}")
+    pytest.param(page, index, id=f"{page.relative_to(ROOT)}:{section.title}")
     for page in PAGES
     for index, section in enumerate(sections(page))
     if any(block.language in _RUN and "file" not in block.options for block in section.blocks)
@@ -58,7 +58,7 @@ def test_examples(
         assert _shown(block, text) == _shown(block, block.text), f"{page}:{block.first}\n{text}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links(page: Path) -> None:
     for target, anchor in links(page):
         assert target.exists(), f"{page} links to {target}"

@@ -69,6 +69,9 @@ def test_ten_problems_a_file_are_enough(read: Reader, report: Report) -> None:
     assert errors[-1].message.startswith("and 5 more problems in `")
 
 
+_WAY = "give the directory of the facts (-F, or `facts_dir` in Python), or the file with filename=…"
+
+
 @pytest.mark.parametrize("kind", ["file", "jsonfile", "sqlite", "parquet", "arrow"])
 def test_a_missing_file_is_blamed_on_the_directive(kind: str, report: Report, tmp_path: Path) -> None:
     span = Span(SourceFile("p.dl", ".input r"), 0, 8)
@@ -78,15 +81,18 @@ def test_a_missing_file_is_blamed_on_the_directive(kind: str, report: Report, tm
     [error] = report.errors
     assert (error.code, error.span) == ("E701", span)
     assert error.message.startswith(f"cannot open `{tmp_path / 'r.'}")
-    assert error.note == "give the directory of the facts with -F, or the file with filename=…"
+    assert error.note == _WAY
 
 
 def test_a_missing_file_with_a_near_miss(read: Reader, report: Report, tmp_path: Path) -> None:
     (tmp_path / "r.fact").touch()
     read("x:number")
-    assert report.errors[0].note == (
-        "did you mean `r.fact`? Or give the directory of the facts with -F, or the file with filename=…"
-    )
+    assert report.errors[0].note == f"did you mean `r.fact`? Or {_WAY}"
+
+
+def test_no_directory_is_asked_for_where_the_path_is_absolute(read: Reader, report: Report, tmp_path: Path) -> None:
+    read("x:number", filename=str(tmp_path / "abc"))
+    assert report.errors[0].note == "check the path"
 
 
 def test_a_missing_file_can_be_allowed(read: Reader, report: Report) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flintlog.diagnostics import Report
-from flintlog.types import Row
+from flintlog.diagnostics import Diagnostic, Report
+from flintlog.io import write_facts
+from flintlog.types import Field, Row, TypeTable
 
 Reader = Callable[..., list[Row]]
 Writer = Callable[..., str]
@@ -65,3 +67,17 @@ def test_comes_back(rows: list[Row], read: Reader, write: Writer, report: Report
     write("s:symbol x:unsigned", rows, rfc4180="true")
     assert read("s:symbol x:unsigned", filename="r.csv", rfc4180="true") == sorted(rows)
     assert not report.has_errors
+
+
+@pytest.mark.parametrize(
+    ("texts", "codes"), [(["plain", "back\\slash"], []), (['5" tube', 'a "b"'], ["W702"])], ids=["plain", "quotes"]
+)
+def test_warns_once_of_symbols_that_do_not_come_back(
+    texts: list[str], codes: list[str], tmp_path: Path, types: TypeTable
+) -> None:
+    said: list[Diagnostic] = []
+    rows: list[Row] = [(text,) for text in texts]
+    params = {"rfc4180": "true"}
+    fields = [Field("s", "symbol")]
+    write_facts("r", fields, params, rows, types, output_dir=tmp_path, stdout=io.StringIO(), notify=said.append)
+    assert [diagnostic.code for diagnostic in said] == codes

@@ -12,7 +12,8 @@ from flintlog.syntax.tokens import RESERVED
 
 NAMES = st.sampled_from(["a", "b1", "_x", "?y", "Edge", "itou", "number", "MIN", "True", "defined"])
 QUALIFIED = st.lists(NAMES, min_size=1, max_size=3).map(".".join)
-STRINGS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
+# A NUL makes a text no program (E119).
+STRINGS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 INFIX = st.sampled_from("+ - * / % ^ band bor bxor bshl bshr bshru land lor lxor".split())
 CALLS = st.sampled_from("cat ord range strlen substr to_float to_number to_string to_unsigned itou ftoi".split())
 

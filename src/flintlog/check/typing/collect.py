@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from flintlog.check.checked import Clause, Literal, NegatedAtom, Relation, SubsumptiveClause
 from flintlog.check.groundedness import Term, folds
+from flintlog.check.missing import Missing
 from flintlog.check.scopes import Scopes, head_and_body
 from flintlog.check.traverse import conjuncts
 from flintlog.check.typing.constraints import (
@@ -33,6 +34,7 @@ class Context:
     functors: Mapping[str, ast.FunctorDecl]
     word_size: int = 64
     is_legacy: bool = False
+    missing: Missing = field(default_factory=Missing)
 
 
 @dataclass(eq=False)
@@ -55,7 +57,7 @@ class AtomUse:
 
 class Collector:
     """The constraints of one clause, with the nodes they speak about. `is_incomplete` is set when a name or an arity is
-    wrong, which the check of names reports."""
+    wrong, which the check of names reports; `is_loose` when a column's type is unknown, so that it takes anything."""
 
     def __init__(self, context: Context, scopes: Scopes, resolved: Resolved) -> None:
         self.constraints: list[Constraint] = []
@@ -66,6 +68,7 @@ class Collector:
         self.numbers: list[ast.NumberLit] = []
         self.folded: set[int] = set()
         self.is_incomplete = False
+        self.is_loose = False
         self.is_simple = True
         self._context = context
         self._env = context.env
@@ -118,7 +121,7 @@ class Collector:
             for arg, attribute in zip(atom.args, relation.attributes, strict=True):
                 declared = types.get(attribute.type)
                 if declared is None:
-                    self.is_incomplete = True
+                    self.is_loose = True
                 elif not is_sink:
                     self.constraints.append(Below(self.key(arg), declared))
                 else:

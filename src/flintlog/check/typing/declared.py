@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from flintlog.check.missing import Missing
 from flintlog.check.typing.lattice import AdtType, RecordType, SubsetType, TypeEnv, TypeNode, UnionType, base_of
 from flintlog.diagnostics import Label, Report, did_you_mean
 from flintlog.syntax import ast
@@ -12,14 +13,16 @@ from flintlog.types import AdtType as AdtDefinition
 from flintlog.types import RecordType as RecordDefinition
 
 
-def declare_types(decls: Sequence[ast.TypeDecl], report: Report) -> TypeEnv:
-    """The types of a program. Mistakes in declarations go to the report and leave `is_sound` False."""
-    return _Declarations(decls, report).env
+def declare_types(decls: Sequence[ast.TypeDecl], report: Report, missing: Missing | None = None) -> TypeEnv:
+    """The types of a program. Mistakes in declarations go to the report and leave `is_sound` False, as does the use of
+    a type that is missing."""
+    return _Declarations(decls, report, missing or Missing()).env
 
 
 class _Declarations:
-    def __init__(self, decls: Sequence[ast.TypeDecl], report: Report) -> None:
+    def __init__(self, decls: Sequence[ast.TypeDecl], report: Report, missing: Missing) -> None:
         self.env = TypeEnv()
+        self._missing = missing
         self._report = report
         self._decls: dict[str, ast.TypeDecl] = {}
         for decl in decls:
@@ -63,7 +66,9 @@ class _Declarations:
                 through = f" through {others}" if others else ""
                 self._error("E273", f"type `{decl.name}` is defined in terms of itself{through}", decl, note)
             for name, node in _references(decl):
-                if not self._is_known(name):
+                if not self._is_known(name) and name in self._missing:
+                    self.env.is_sound = False
+                elif not self._is_known(name):
                     known = [*self._decls, *PRIMITIVES]
                     note = did_you_mean(name, known) or f"declare it with `.type {name} …`"
                     self._error("E272", f"unknown type `{name}` in the definition of `{decl.name}`", node, note)

@@ -283,6 +283,15 @@ class Explainer:
             return int(isinstance(other, ast.Variable))
         return int(found is not None and isinstance(found[0], ast.RecordInit | ast.Functor))
 
+    def follows_from_arity(self, node: ast.Argument) -> int:
+        """1 when a node stands in a record with too many or too few fields, which leaves none of them a type."""
+        found = parent_of(self._root, node)
+        if found is None or not isinstance(found[0], ast.RecordInit):
+            return 0
+        wanted = self.wanted_type(found[0])
+        root = None if wanted is None else base_of(wanted)
+        return int(isinstance(root, RecordType) and len(root.fields) != len(found[0].args))
+
     def wanted_type(self, node: ast.Argument) -> TypeNode | None:
         """The declared type of the place a node stands in, where there is one."""
         found = parent_of(self._root, node)

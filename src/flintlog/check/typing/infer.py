@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from flintlog.check.checked import Clause, Lattice, Relation, SubsumptiveClause
+from flintlog.check.missing import Missing
 from flintlog.check.scopes import Scopes, resolve_scopes
 from flintlog.check.typing.collect import Collector, Context, Resolved
 from flintlog.check.typing.constraints import Assignment, solve
@@ -41,13 +42,14 @@ def infer_kinds(
     *,
     word_size: int = 64,
     legacy: bool = False,
+    missing: Missing | None = None,
 ) -> dict[int, Kind]:
     """The kind of every argument node by identity. Type errors go to the report; a clause with an unknown name or a
     wrong number of arguments is passed over, and nothing is inferred when type declarations are wrong."""
     kinds: dict[int, Kind] = {}
     if not env.is_sound:
         return kinds
-    context = Context(env, relations, functors, word_size, legacy)
+    context = Context(env, relations, functors, word_size, legacy, missing or Missing())
     check_functors(context, report)
     for clause in clauses:
         if clause.body or not _fact_kinds(clause, context, kinds):

@@ -70,8 +70,8 @@ class _Verifier(TermVerifier):
         for use in self._collector.atoms:
             for arg, attribute in zip(use.atom.args, use.relation.attributes, strict=True):
                 types = self._types[self._collector.key(arg)]
-                declared = nodes[attribute.type]
-                if types and types is not declared.alone:
+                declared = nodes.get(attribute.type)
+                if declared is not None and types and types is not declared.alone:
                     self._check_column(use, arg, attribute, declared, types)
 
     def _check_column(

@@ -12,6 +12,9 @@ from flintlog.diagnostics import Diagnostic, Label, did_you_mean
 from flintlog.syntax import ast
 from flintlog.types import Kind
 
+# Errors about names and numbers of arguments, whatever the types are.
+_CERTAIN = frozenset({"E311", "E314", "E316", "E319"})
+
 
 class TermVerifier:
     """Checks compound arguments. `errors` holds each diagnostic with its rank: 1 means it may follow from another."""
@@ -35,7 +38,16 @@ class TermVerifier:
         *,
         rank: int = 0,
     ) -> None:
+        if self._collector.is_loose and code not in _CERTAIN and not self._is_decided(node):
+            return
         self.errors.append((rank, Diagnostic(code, message, node.span, note, tuple(labels))))
+
+    def _is_decided(self, node: ast.Node) -> bool:
+        """Whether no other type of a column whose type is unknown could mend what is wrong with a node."""
+        if isinstance(node, ast.Constraint):
+            return True
+        types = self._types[self._collector.key(node)]  # type: ignore[arg-type]  # all others are arguments
+        return types is not None and len(types) <= 1
 
     def check_term(self, node: ast.Argument) -> None:
         match node:
@@ -65,7 +77,7 @@ class TermVerifier:
             wanted, labels = self._explainer.wanted(node)
             message = f"nil is a record, but {wanted} is asked for"
             note = "nil can only stand where a record type is known, say in a column or a field of that type"
-            self.error("E308", message, node, note, labels)
+            self.error("E308", message, node, note, labels, rank=self._explainer.follows_from_arity(node))
 
     def _check_record(self, node: ast.RecordInit) -> None:
         types = self._types[id(node)]
@@ -110,6 +122,8 @@ class TermVerifier:
     def _check_branch(self, node: ast.BranchInit) -> None:
         env = self._context.env
         adt = env.branches.get(node.branch)
+        if adt is None and (node.branch in self._context.missing or "$" in self._context.missing):
+            return
         if adt is None:
             known = [f"${name}" for name in env.branches]
             note = did_you_mean(f"${node.branch}", known) or "declare it in an algebraic data type"
@@ -127,6 +141,8 @@ class TermVerifier:
 
     def _check_cast(self, node: ast.Cast) -> None:
         env = self._context.env
+        if not env.is_type(node.type) and node.type in self._context.missing:
+            return
         if not env.is_type(node.type):
             note = did_you_mean(node.type, env.nodes) or "declare it with `.type`"
             self.error("E314", f"cast to the unknown type `{node.type}`", node, note)

@@ -11,10 +11,14 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.rounds import StratumRounds
 from flintlog.engines.table import Table
+from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.scalar import Counter
 from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
 from flintlog.types import Kind, Row
+
+# Fewer rows are written before Arrow is loaded.
+WORTH_COLUMNS = 20_000
 
 
 def needs_rows(program: Program, stratum: Stratum) -> bool:
@@ -75,6 +79,21 @@ class StoredRows(Collection[Row]):
             words = self._relation.column(position, 0, len(self)).tolist()
             columns.append(words if kind is Kind.NUMBER else [value(word, kind) for word in words])
         return iter(zip(*columns, strict=True))
+
+    def as_columns(self) -> ColumnFacts | None:
+        """The rows as columns of numbers and symbols; None if there are few, or others among them."""
+        if len(self) < WORTH_COLUMNS or not set(self._kinds) <= {Kind.NUMBER, Kind.SYMBOL} or not self._kinds:
+            return None
+        columns: list[object] = []
+        for position, kind in enumerate(self._kinds):
+            words = self._relation.column(position, 0, len(self))
+            if kind is Kind.SYMBOL:
+                numbers, positions = np.unique(words, return_inverse=True)
+                texts = [self._machine.value(word, kind) for word in numbers.tolist()]
+                columns.append(Symbols(positions.astype(np.int64), texts))
+            else:
+                columns.append(words)
+        return ColumnFacts(tuple(columns), len(self))
 
     def __contains__(self, row: object) -> bool:
         return any(row == known for known in self)

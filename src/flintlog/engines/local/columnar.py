@@ -104,7 +104,7 @@ class StratumRun:
         self.progress = progress
         self.place = next(i for i, s in enumerate(program.strata, 1) if s is stratum)
         self.vectors = Vectors(machine)
-        self.nodes = Nodes(self.vectors, store.__getitem__, lambda name, arity: Relation(name, arity))
+        self.nodes = Nodes(self.vectors, store.__getitem__, Relation, stratum.relations)
 
     def run(self) -> None:
         queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
@@ -146,6 +146,7 @@ class StratumRun:
 
     def _next_round(self) -> int:
         new = sum(self.store[name].next_round() for name in self.stratum.relations)
+        self.nodes.next_round()
         name = max(self.stratum.relations, key=lambda name: self.store[name].size)
         rows = self.store[name].size
         self.progress(Progress(self.place, len(self.program.strata), self.machine.round, name, rows))

@@ -49,6 +49,7 @@ class LocalEngine:
 
         # What earlier strata computed stands in the tables; what the rest begin with are facts still.
         computed = {name for stratum in program.strata[:done] for name in stratum.relations}
+        computed |= {name for name, relation in program.relations.items() if relation.delta_of in computed}
         known = {**facts, **{name: tables[name].rows for name in computed}}
         return ColumnarRun(program, known, machine, self.threads, evaluation).run(program.strata[done:])
 

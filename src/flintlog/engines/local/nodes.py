@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,28 @@ from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.ir.functors import fold_values
 from flintlog.ir.relation import Aggregate, ConcatAll, Fold, Node, Scan, Values
+from flintlog.ir.visit import relations_of
 from flintlog.types import Kind
 
 
 class Nodes:
-    """Computes nodes to relations. `relation` gives the stored ones by name, `create` a new one of some arity."""
+    """Computes nodes to relations. `relation` gives the stored ones by name, `create` a new one of some arity;
+    `growing` are those that rounds add to."""
 
     def __init__(
-        self, vectors: Vectors, relation: Callable[[str], Relation], create: Callable[[str, int], Relation]
+        self,
+        vectors: Vectors,
+        relation: Callable[[str], Relation],
+        create: Callable[[str, int], Relation],
+        growing: Iterable[str] = (),
     ) -> None:
         self.vectors, self.relation, self.create = vectors, relation, create
+        self.growing = frozenset(growing)
         self._kept: dict[int, Relation] = {}
+        self._passing: set[int] = set()
 
     def source(self, source: str | Node) -> Relation:
-        """A stored relation, or a node's rows; those of a node are kept until `forget`."""
+        """A stored relation, or a node's rows; those of a node that reads growing relations are kept for a round."""
         if isinstance(source, str):
             return self.relation(source)
         if isinstance(source, Scan):
@@ -38,10 +46,15 @@ class Nodes:
         if kept is None:
             kept = self._kept[id(source)] = self._compute(source)
             kept.next_round()
+            if self.growing & relations_of(source, {}):
+                self._passing.add(id(source))
         return kept
 
-    def forget(self) -> None:
-        self._kept.clear()
+    def next_round(self) -> None:
+        """The groups of an aggregate in a recursive rule come from the stratum's own relations, which have grown."""
+        for passing in self._passing:
+            del self._kept[passing]
+        self._passing.clear()
 
     def size(self, rows: Rows) -> int:
         return self.relation(rows.source).visible if isinstance(rows.source, str) else 0

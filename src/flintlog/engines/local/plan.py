@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.local.query import Absent, Literal, Query, Rows, reads
 from flintlog.ir.relation import Each, Let, Step, Where
-from flintlog.ir.scalar import Column, Compare, Scalar
+from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Reinterpret, Scalar, UserCall
+from flintlog.ir.visit import terms_of, walk_scalar
+from flintlog.types import Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,10 @@ class Plan:
 
 def plan_query(query: Query, delta: int | None, size: Callable[[Rows], int]) -> Plan:
     """A pipeline that begins at the literal `delta`, which reads new rows only, or at the smallest source. It goes on
-    with the source that has most of its columns bound; conditions run as soon as they can."""
+    with the source that has most of its columns bound; conditions run as soon as they can, but what has no value for
+    some operands waits for all that stands before it: that may be there to keep these operands away."""
     bound: set[str] = set()
+    partial = {id(literal) for literal in query.literals if _is_partial(literal)}
     steps: list[PlanStep] = []
     waiting = list(query.literals)
 
@@ -55,7 +59,11 @@ def plan_query(query: Query, delta: int | None, size: Callable[[Rows], int]) -> 
     if delta is not None:
         place(query.literals[delta])
     while waiting:
-        ready = [w for w in waiting if not isinstance(w, Rows) and reads(w) <= bound]
+        ready = [
+            w
+            for w in waiting
+            if not isinstance(w, Rows) and reads(w) <= bound and (id(w) not in partial or w is waiting[0])
+        ]
         if ready:
             place(min(ready, key=_rank))
             continue
@@ -64,6 +72,32 @@ def plan_query(query: Query, delta: int | None, size: Callable[[Rows], int]) -> 
             raise InternalError("local", "a literal's variables are never bound")
         place(min(sources, key=lambda rows: (-_bound_columns(rows, bound), size(rows))))
     return Plan(tuple(_fold_lets(steps)), tuple(query.output))
+
+
+def _is_partial(literal: Literal) -> bool:
+    """Whether the program ends with an error if the literal sees operands that an earlier one would have kept out."""
+    match literal:
+        case Rows():
+            return False
+        case Absent():
+            terms: Sequence[Scalar | Condition] = literal.values
+        case _:
+            terms = terms_of(literal)
+    return any(_may_fail(scalar) for term in terms for scalar in walk_scalar(term))
+
+
+def _may_fail(scalar: Scalar) -> bool:
+    match scalar:
+        case Call("/" | "%", (_, divisor), kind):
+            return kind is not Kind.FLOAT and not (isinstance(divisor, Const) and divisor.value != 0)
+        case Call("to_number" | "to_unsigned" | "to_float", (text,), _):
+            return text.kind is Kind.SYMBOL
+        case UserCall():
+            return True
+        case Reinterpret(arg, kind):
+            return not kind.is_numeric and kind is not arg.kind
+        case _:
+            return False
 
 
 def _rank(literal: Literal) -> int:
@@ -96,12 +130,16 @@ def _probe(rows: Rows, bound: set[str], *, is_delta: bool) -> Probe:
 
 
 def _fold_lets(steps: list[PlanStep]) -> list[PlanStep]:
-    """A computed column that is already bound is a comparison."""
+    """A computed column that is already bound is a comparison; one of a range, a comparison with each of its values."""
     bound: set[str] = set()
     result: list[PlanStep] = []
     for step in steps:
         if isinstance(step, Let) and step.column.name in bound:
             step = Where(Compare("=", step.column, step.value))
+        elif isinstance(step, Each) and step.column.name in bound:
+            value = Column(f"{step.column.name}.each", step.column.kind)
+            result.append(Each(value, step.bounds))
+            step = Where(Compare("=", step.column, value))
         if isinstance(step, Probe):
             bound.update(variable.name for variable in step.rows.variables)
         elif isinstance(step, Let | Each):

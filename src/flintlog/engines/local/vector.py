@@ -49,8 +49,8 @@ class Vectors:
             case Const(value, kind):
                 word = np.int64(self.machine.word(value, kind))
                 return lambda batch, size: word
-            case Reinterpret(arg, _):
-                return self.scalar(arg)
+            case Reinterpret(arg, kind) if kind.is_numeric or kind is arg.kind:
+                return self.scalar(arg)  # other kinds have numbers that stand for nothing: the closure says so
             case Call(op, (left, right), kind) if self.whole_words and kind in (Kind.NUMBER, Kind.UNSIGNED):
                 if op in _ARITHMETIC or op in _BITWISE:
                     return self._binary((_ARITHMETIC | _BITWISE)[op], left, right)

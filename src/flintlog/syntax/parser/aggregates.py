@@ -31,7 +31,8 @@ def parse_aggregate(cursor: Cursor) -> ast.Argument:
     cursor.advance()
     body = _body(cursor)
     span = cursor.since(start)
-    return ast.Aggregate(start.text, _checked_target(cursor, start, targets), body, span=span)
+    _check_targets(cursor, start, targets)
+    return ast.Aggregate(start.text, targets[0] if targets else None, body, span=span)
 
 
 def _note(name: str) -> str:
@@ -50,25 +51,21 @@ def _functor(cursor: Cursor, start: Token, first: ast.Argument) -> ast.Argument:
     span = cursor.since(start)
     if start.text not in ("min", "max"):
         message = f"`{start.text}` works on a body, not on several arguments"
-        cursor.report.error("E122", message, span, note=f"write `{_example(start.text)}`")
+        cursor.spoil("E122", message, span, note=f"write `{_example(start.text)}`")
     return ast.Functor(start.text, (first, *rest), span=span)
 
 
-def _checked_target(cursor: Cursor, start: Token, targets: list[ast.Argument]) -> ast.Argument | None:
-    """The expression an aggregate works on. After a mistake, one that the checks find nothing wrong with."""
+def _check_targets(cursor: Cursor, start: Token, targets: list[ast.Argument]) -> None:
     wanted = 0 if start.text == "count" else 1
     if len(targets) == wanted:
-        return targets[0] if targets else None
+        return
     if wanted == 0:
         message, place = "`count` takes no expression: it counts the matches of its body", targets[0].span
     elif not targets:
         message, place = f"`{start.text}` needs the expression it works on", start.span
     else:
         message, place = f"`{start.text}` works on one expression, not on {len(targets)}", targets[1].span
-    cursor.report.error("E121", message, place, note=f"write `{_example(start.text)}`")
-    if wanted == 0:
-        return None
-    return targets[0] if targets else ast.NumberLit("0", span=start.span)
+    cursor.spoil("E121", message, place, note=f"write `{_example(start.text)}`")
 
 
 def parse_user_aggregate(cursor: Cursor, start: Token) -> ast.Argument:
@@ -104,7 +101,7 @@ def _body(cursor: Cursor) -> ast.Body:
     if len(_alternatives(body)) > 1:
         message = "the body of an aggregate cannot have alternatives"
         note = "define a relation with one rule for each alternative, and aggregate over that relation"
-        cursor.report.error("E120", message, cursor.since(opening), note=note)
+        cursor.spoil("E120", message, cursor.since(opening), note=note)
     return body
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 from flintlog.syntax import ast
 from flintlog.syntax.literals import string_value
@@ -95,8 +94,10 @@ def _note_on_call(cursor: Cursor) -> str | None:
 def _branch_call(cursor: Cursor) -> str | None:
     """`Num(3)`, of which `Num` has been read, as it should be written if a type of the program has such a branch."""
     name = cursor.previous
-    pairs = pairwise(cursor.tokens)
-    if not any(here.text == name.text and here.kind == IDENT and after.kind == "{" for here, after in pairs):
+    if not any(
+        before.kind in ("=", "|") and here.text == name.text and after.kind == "{"
+        for before, here, after in zip(cursor.tokens, cursor.tokens[1:], cursor.tokens[2:], strict=False)
+    ):
         return None
     index, depth = cursor.index, 0
     while depth or index == cursor.index:

@@ -39,6 +39,7 @@ class Cursor:
         self.token = tokens[0]
         self.kind = self.token.kind
         self.item_start = 0
+        self.is_spoilt = False
         self.lost = Lost()
 
     def advance(self) -> Token:
@@ -146,12 +147,24 @@ class Cursor:
             return "inequality is written `!=`"
         return None
 
+    def spoil(self, code: str, message: str, span: Span, *, note: str | None = None) -> None:
+        """Reports a mistake that makes the current item worthless, though it can be read to its end."""
+        self.report.error(code, message, span, note=note)
+        self.is_spoilt = True
+
     def fail(self, code: str, message: str, span: Span | None = None, *, note: str | None = None) -> NoReturn:
         """Ends the reading of the current item with an error, at the current token unless told otherwise."""
-        if self.kind == ERROR:
+        if self.kind == ERROR and self._is_reported():
             raise Mistake(None)
         labels = self._long_strings()
         raise Mistake(Diagnostic(code, message, span or self.token.span, note, labels))
+
+    def _is_reported(self) -> bool:
+        """Whether something has been said about the line of the current token, which the lexer could not make sense of;
+        nothing has if a macro brought it in."""
+        token = self.token
+        line = token.span.line
+        return any(e.span.file is token.file and e.span.line == line for e in self.report.errors)
 
     def _long_strings(self) -> tuple[Label, ...]:
         """A string that runs over lines is a likely cause of a mistake after it: its closing quote may be missing."""

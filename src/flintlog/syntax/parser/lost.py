@@ -35,8 +35,10 @@ class Lost:
         for position, token in enumerate(tokens):
             if token.kind == DIRECTIVE and token.text in _DECLARING:
                 self._add_declared(tokens, position + 1)
-            elif token.kind == "{" and tokens[position - 1].kind == IDENT:
-                self.add(tokens[position - 1].text)  # a branch
+                if token.text == ".type":
+                    self.add("$")
+            elif token.kind == IDENT and [t.kind for t in tokens[position + 1 : position + 4]] == ["(", IDENT, ":"]:
+                self.add(token.text)  # attributes follow: a declaration that has lost its first word
 
     def _add_declared(self, tokens: Sequence[Token], position: int) -> None:
         """The names, with commas between them, that begin at `position`."""

@@ -58,29 +58,61 @@ def parse(
 def _items(cursor: Cursor, opening: Token | None) -> list[ast.Item]:
     """Items up to END or the brace that closes the component opened by `opening`."""
     items: list[ast.Item] = []
+    before: list[ast.Item] = []  # what the item right before has given
+    is_directive = False
     while cursor.kind != END and cursor.kind != "}":
-        start = cursor.token
-        cursor.item_start = cursor.index
+        start, first = cursor.token, cursor.index
+        cursor.item_start = first
         try:
-            items += _item(cursor, in_component=opening is not None)
-        except Mistake as mistake:
-            if mistake.diagnostic is not None:
-                cursor.report.add(mistake.diagnostic)
-            _leave_item(cursor, start)
-        except RecursionError:
-            message = "this is nested too deep to be read"
-            cursor.report.error("E127", message, start.span, note="give the parts names of their own")
-            _leave_item(cursor, start)
+            found = _item(cursor, in_component=opening is not None)
+            if cursor.is_spoilt:
+                cursor.lost.add()
+                found = []
+            items += found
+            before, is_directive = found, start.kind == DIRECTIVE
+        except (Mistake, RecursionError) as mistake:
+            _report(mistake, start, cursor.report)
+            _leave_item(cursor, start, first)
+            # What cannot be read on the line of a declaration was most likely meant to be a part of it, and so was what
+            # can begin no item at all on the line of a rule.
+            is_rest = is_directive or start.kind not in (IDENT, DIRECTIVE)
+            if before and is_rest and start.kind != "." and not start.is_first_on_line:
+                del items[-len(before) :]
+                cursor.lost.add(*(item.name for item in before if isinstance(item, _NAMED)))
+            before = []
+        cursor.is_spoilt = False
     return items
 
 
-def _leave_item(cursor: Cursor, start: Token) -> None:
-    """Moves to the next item, and keeps in mind what is lost with this one."""
-    first = cursor.item_start
+_NAMED = (ast.RelationDecl, ast.SubsetType, ast.UnionType, ast.RecordType, ast.AdtType, ast.FunctorDecl, ast.Init)
+
+
+def _report(mistake: Mistake | RecursionError, start: Token, report: Report) -> None:
+    if isinstance(mistake, RecursionError):
+        message = "this is nested too deep to be read"
+        report.error("E127", message, start.span, note="give the parts names of their own")
+    elif mistake.diagnostic is not None:
+        report.add(mistake.diagnostic)
+
+
+def _leave_item(cursor: Cursor, start: Token, first: int) -> None:
+    """Moves to the next item, and keeps in mind what is lost with this one, whose first token is number `first`."""
     recover(cursor, start)
     tokens = cursor.tokens[first : cursor.index]
-    misspelt = start.kind == "." and len(tokens) > 1 and _nearest_directive(tokens[1]) not in _NOT_DECLARING
-    cursor.lost.add_item(tokens[2:] if misspelt else tokens, declares=misspelt)
+    if start.kind == "." and len(tokens) > 1:
+        declares = _nearest_directive(tokens[1]) not in _NOT_DECLARING
+        cursor.lost.add_item(tokens[2:] if declares else tokens, declares=declares)
+        return
+    lacks_dot = _lacks_dot(tokens)
+    cursor.lost.add_item(tokens[1:] if lacks_dot else tokens, declares=lacks_dot)
+    is_stray_dot = start.kind == "." and cursor.token.is_first_on_line
+    if start.kind not in (IDENT, DIRECTIVE, "@") and not is_stray_dot:
+        cursor.lost.add_anything()
+
+
+def _lacks_dot(tokens: Sequence[Token]) -> bool:
+    """Whether an item begins like a directive, but for its dot: `decl edge(`."""
+    return len(tokens) > 1 and tokens[0].text in DIRECTIVES and tokens[0].kind == tokens[1].kind == IDENT
 
 
 def _item(cursor: Cursor, *, in_component: bool) -> list[ast.Item]:
@@ -98,6 +130,9 @@ def _item(cursor: Cursor, *, in_component: bool) -> list[ast.Item]:
         _unknown_directive(cursor)
     if start.kind in (END, "}"):
         return []  # annotations with nothing after them
+    if _lacks_dot([start, cursor.peek()]):
+        note = f"did you mean `.{start.text}`?"
+        cursor.unexpected("a declaration, a rule or a fact", note=note)
     if start.kind != IDENT and cursor.peek().kind != "(":
         cursor.unexpected("a declaration, a rule or a fact")
     return [parse_clause(cursor)]

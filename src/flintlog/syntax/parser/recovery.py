@@ -8,8 +8,8 @@ from flintlog.syntax.tokens import DIRECTIVE, END, ERROR, IDENT, Token
 
 
 def recover(cursor: Cursor, start: Token) -> None:
-    """Moves to where the next item most likely begins: past the dot that ends a clause, to a directive (a
-    misspelt one too) at the beginning of a line or, out of a directive, to a line that is indented no deeper than the directive."""
+    """Moves to where the next item most likely begins: past the dot that ends a clause, to a directive (or a
+    misspelt one) at the beginning of a line or, out of a directive, to a line that is indented no deeper than it."""
     is_clause = start.kind != DIRECTIVE and start.kind != "."
     column = start.column
     moved = cursor.token is not start
@@ -17,7 +17,11 @@ def recover(cursor: Cursor, start: Token) -> None:
         token = cursor.token
         if moved and token.is_first_on_line and not at_plan(cursor):
             outdented = token.kind == IDENT and not is_clause and token.column <= column
-            if token.kind in (DIRECTIVE, "}") or outdented or (token.kind == "." and _joins_names(token, cursor.peek())):
+            if (
+                token.kind in (DIRECTIVE, "}")
+                or outdented
+                or (token.kind == "." and _joins_names(token, cursor.peek()))
+            ):
                 return
         cursor.advance()
         moved = True

@@ -12,6 +12,8 @@ from flintlog.engines.local.storage.packing import Array, Packing, Range, packin
 
 # Offsets are addressed by the key itself while they take at most this many entries a row.
 DENSE_FACTOR = 4
+# The oldest run is rebuilt so seldom that it may be dense over a whole domain of this size.
+DENSE_DOMAIN = 1 << 20
 
 Columns = Callable[[int, int, int], Array]  # position, first row, end -> values
 
@@ -44,7 +46,8 @@ class Run:
             return self._numbering.add(values), self._numbering.count
         keys = self._packing.pack(values)
         domain = 1 << self._packing.bits
-        if domain <= DENSE_FACTOR * size + 1024:
+        # A run over the newest rows is built in every round: it must not cost more than the rows are worth.
+        if domain <= DENSE_FACTOR * size + 1024 or (self.start == 0 and domain <= DENSE_DOMAIN):
             return keys, domain
         self._numbering = Numbering()
         return self._numbering.add(keys), self._numbering.count
