@@ -63,8 +63,8 @@ class NodeRows:
             case JoinFlatMap():
                 return self._flat_map(node, self._metered(self._joined(node)), node.joined)
             case SemiJoin() | AntiJoin():
-                left_key, right_key = key_at(positions(node.left, node.on)), key_at(positions(node.right, node.on))
-                known = {right_key(row) for row in self.rows(node.right)}
+                left_key = key_at(positions(node.left, node.on))
+                known = self._index(node.right, positions(node.right, node.on))
                 wanted = isinstance(node, SemiJoin)
                 return [row for row in self.rows(node.left) if (left_key(row) in known) is wanted]
             case Aggregate():
