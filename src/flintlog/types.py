@@ -43,6 +43,16 @@ class Adt(NamedTuple):
     branch: str
     args: tuple[Value, ...]
 
+    # A record with the same parts is another value.
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Adt and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
+
 
 # A set finds a NaN again only if it is the very same object, so each of the two has one, which everybody uses.
 NAN = math.nan

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from flintlog.engines.meter import Meter, MeterExceeded
+from flintlog.types import Row
 
 
 def test_rows_pass_until_none_is_left():
@@ -17,7 +20,7 @@ def test_rows_pass_until_none_is_left():
 
 
 def test_a_meter_of_zero_lets_nothing_through():
-    seen: list[tuple[int, ...]] = []
+    seen: list[Row] = []
     with pytest.raises(MeterExceeded):
         seen.extend(Meter(0).rows([(1,)]))
     assert seen == []
@@ -25,6 +28,12 @@ def test_a_meter_of_zero_lets_nothing_through():
 
 def test_rows_are_not_asked_for_ahead():
     asked: list[int] = []
-    rows = Meter(2).rows((asked.append(i) or (i,)) for i in range(5))
+
+    def source() -> Iterator[Row]:
+        for i in range(5):
+            asked.append(i)
+            yield (i,)
+
+    rows = Meter(2).rows(source())
     assert next(rows) == (0,)
     assert asked == [0]

@@ -131,7 +131,7 @@ class StratumRun:
             self.machine.round += 1
 
     def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
-        return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source)
+        return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source, self._tick)
 
     def _run(self, rule: Rule, pipeline: Pipeline) -> None:
         self.machine.place = rule.span
@@ -147,7 +147,11 @@ class StratumRun:
     def _next_round(self) -> int:
         new = sum(self.store[name].next_round() for name in self.stratum.relations)
         self.nodes.next_round()
+        self._tick()
+        return new
+
+    def _tick(self) -> None:
+        """Says how far the run is."""
         name = max(self.stratum.relations, key=lambda name: self.store[name].size)
         rows = self.store[name].size
         self.progress(Progress(self.place, len(self.program.strata), self.machine.round, name, rows))
-        return new

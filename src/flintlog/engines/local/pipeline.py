@@ -29,10 +29,10 @@ Stage = Callable[[dict[str, Array], int], Iterator[tuple[dict[str, Array], int]]
 
 
 class Pipeline:
-    """A plan with its sources, made to run many times."""
+    """A plan with its sources, made to run many times. It calls `tick` after every batch, for whoever wants to know."""
 
-    def __init__(self, plan: Plan, vectors: Vectors, sources: Sources) -> None:
-        self.vectors, self.sources = vectors, sources
+    def __init__(self, plan: Plan, vectors: Vectors, sources: Sources, tick: Callable[[], None] = lambda: None) -> None:
+        self.vectors, self.sources, self.tick = vectors, sources, tick
         self.needed = _needed_after(plan)
         self.fused = self._fusable(plan)
         steps = plan.steps[:-1] if self.fused else plan.steps
@@ -48,6 +48,7 @@ class Pipeline:
             else:
                 columns = [_full(value(batch, size), size) for value in self.values]
                 into.insert(columns, size)
+                self.tick()
 
     def _bindings(self, batch: dict[str, Array], size: int, depth: int) -> Iterator[tuple[dict[str, Array], int]]:
         if size == 0:
@@ -213,6 +214,7 @@ class Pipeline:
             right = rights[0] if len(rights) == 1 else np.bitwise_or.reduce(rights)
             for part in _slices(low, high, total):
                 into.insert_join(left[part], low[part], high[part], right, total)
+                self.tick()
 
 
 def _slices(low: Array, high: Array, total: int) -> Iterator[slice]:

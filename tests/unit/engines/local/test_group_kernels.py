@@ -77,7 +77,7 @@ def test_pairs_come_in_whole_groups(groups: list[tuple[int, int]], more: int):
     assert largest == max((size for _, size in groups), default=0)
     room = largest + more
     left, right = np.empty(room, np.int64), np.empty(room, np.int64)
-    at, pairs = 0, []
+    at, pairs = 0, list[tuple[int, int]]()
     while at < len(groups):
         after, count = fill_pairs(low, high, at, left, right)
         assert after > at

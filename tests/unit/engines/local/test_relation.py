@@ -58,16 +58,20 @@ def test_rounds_of_rows(arity: int):
     check()
 
 
+def has_bits(relation: Relation) -> bool:
+    return isinstance(relation._set, BitSet)
+
+
 def test_representations_follow_the_values():
     relation = Relation("r", 2)
     insert(relation, [(1, 2), (1, 2), (2, 1)])
     assert relation.packing == Packing((0, 0), (2, 2))
-    assert isinstance(relation._set, BitSet)
+    assert has_bits(relation)
     insert(relation, [(1, 1 << 40), (1, 2)])
     assert relation.packing is not None
-    assert not isinstance(relation._set, BitSet)
+    assert not has_bits(relation)
     insert(relation, [(MIN, MAX), (1, 2), (MIN, MAX)])
-    assert relation.packing is None
+    assert not relation.prepare([(0, 0), (0, 0)])
     insert(relation, [(2, 1), (0, 0)])
     assert rows_of(relation) == [(1, 2), (2, 1), (1, 1 << 40), (MIN, MAX), (0, 0)]
     assert contains(relation, [(0, 0), (0, 1), (MIN, MAX)]) == [True, False, True]

@@ -218,7 +218,12 @@ def test_a_counter_counts_every_row_and_a_round_is_the_current_one():
 
 def test_a_function_is_called_once_for_equal_operands():
     calls: list[int] = []
-    computer = Machine(Words(64), {"seen": lambda n: calls.append(n) or n}, lambda message, span: None)
+
+    def seen(number: int) -> int:
+        calls.append(number)
+        return number
+
+    computer = Machine(Words(64), {"seen": seen}, lambda message, span: None)
     compute = Vectors(computer).scalar(UserCall("seen", (column("x", NUMBER),), NUMBER))
     assert compute({"x": words([3, 5, 3, 3, 5])}, 5).tolist() == [3, 5, 3, 3, 5]
     assert calls == [3, 5]
