@@ -24,7 +24,7 @@ test: lint ## everything CI runs: lint, types, imports, tests, doctests
 	@scripts/green.sh "make test: all checks passed"
 
 test-slow: $(READY) ## the slow lane: tests marked slow
-	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
+	HYPOTHESIS_PROFILE=search $(BIN)/pytest -m slow $(PYTEST_FLAGS)
 
 measure: $(READY) ## how long the compiler takes for a thousand rules
 	@$(BIN)/python scripts/measure.py
