@@ -75,11 +75,9 @@ class LocalEngine:
 
 
 def kernels_are_compiled() -> bool:
-    """Whether the machine code of the kernels is on disk, as far as one can tell without loading the compiler."""
-    folder = Path(__file__).parent / "kernels"
-    sources = [path for path in folder.glob("*.py") if "@kernel" in path.read_text(encoding="utf-8")]
-    compiled = {path.name.split(".")[0] for path in (folder / "__pycache__").glob("*.nbi")}
-    return all(path.stem in compiled for path in sources)
+    """Whether machine code of kernels is on disk, as far as one can tell without loading the compiler. Each is compiled
+    when it is first used; the first run has most of that to do, and it alone is announced."""
+    return any((Path(__file__).parent / "kernels" / "__pycache__").glob("*.nbi"))
 
 
 def engine(threads: int) -> LocalEngine:
