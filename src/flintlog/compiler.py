@@ -60,9 +60,10 @@ def compile_source(
     include_dirs: Sequence[Path] = (),
     defines: Mapping[str, str] | None = None,
 ) -> Compilation:
-    """Takes a text through all stages that its mistakes allow."""
+    """Takes a text through all stages that its mistakes allow. As in Soufflé, the preprocessor knows the word size."""
     report = Report()
-    tree = parse(source, report, include_dirs=include_dirs, defines=defines or {})
+    macros = {"RAM_DOMAIN_SIZE": str(word_size), **(defines or {})}
+    tree = parse(source, report, include_dirs=include_dirs, defines=macros)
     checked = check(tree, report, word_size=word_size)
     lowered = None
     if checked is not None and not report.has_errors:
