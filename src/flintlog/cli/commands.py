@@ -21,7 +21,11 @@ def run(args: Namespace) -> int:
             [Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")]
         )
     facts_dir = Path(args.fact_dir)
-    if not facts_dir.is_dir():
+    program = _load(args)
+    _show_warnings(program, args.no_warn or args.quiet)
+    lowered = program.results_only()
+    reads_files = any(directive.kind == "input" for directive in lowered.io)
+    if reads_files and not facts_dir.is_dir():
         raise FlintlogError(
             [
                 Diagnostic(
@@ -29,9 +33,6 @@ def run(args: Namespace) -> int:
                 )
             ]
         )
-    program = _load(args)
-    _show_warnings(program, args.no_warn or args.quiet)
-    lowered = program.results_only()
     if args.engine == "auto" and not args.quiet:
         print("engine: local, embedded in this process (there is no other for one machine)", file=sys.stderr)
     check_outputs(lowered, Path(args.output_dir))

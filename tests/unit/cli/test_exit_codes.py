@@ -13,10 +13,11 @@ from tests.unit.cli.command_line import PROGRAM, flintlog, refused
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """A directory with a right, a wrong and an empty program."""
+    """A directory with a right, a wrong and an empty program, and one that reads facts."""
     (tmp_path / "reach.dl").write_text(PROGRAM)
     (tmp_path / "wrong.dl").write_text(".decl a(x: number)\n.output a\na(b).\n")
     (tmp_path / "empty.dl").write_text("")
+    (tmp_path / "reads.dl").write_text(".decl a(x: number)\n.input a\n.output a\n")
     return tmp_path
 
 
@@ -25,6 +26,10 @@ def test_run_writes_results_and_makes_their_directory(here: Path):
     assert (done.returncode, done.stdout) == (0, "path\t3\n")
     assert (here / "new/results/path.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
     assert done.stderr.startswith("engine:")
+
+
+def test_a_facts_directory_that_nobody_reads_may_be_missing(here: Path):
+    assert flintlog("run", "reach.dl", "-F", "nowhere", cwd=here).returncode == 0
 
 
 def test_quiet_says_nothing_on_stderr(here: Path):
@@ -87,8 +92,8 @@ MISTAKES = {
     (): "error[E900]: the following arguments are required: COMMAND",
     ("fly", "reach.dl"): "invalid choice: 'fly'",
     ("run", "reach.dl", "--word-size", "16"): "error[E900]: argument --word-size: invalid choice: 16",
-    ("run", "reach.dl", "-F", "nowhere"): "error[E906]: there is no facts directory `nowhere`",
-    ("run", "reach.dl", "-F", "reach.dl"): "error[E906]: there is no facts directory `reach.dl`",
+    ("run", "reads.dl", "-F", "nowhere"): "error[E906]: there is no facts directory `nowhere`",
+    ("run", "reads.dl", "-F", "reach.dl"): "error[E906]: there is no facts directory `reach.dl`",
     ("run", "reach.dl", "-j", "many"): "error[E900]: -j many: not a number of threads",
     ("run", "reach.dl", "--engine", "niave"): "error[E901]: there is no engine `niave`",
     ("run", "reach.dl", "--functors", "none.py"): "error[E902]: cannot read the functors `none.py`",
