@@ -41,7 +41,8 @@ class ColumnarRun:
     ) -> None:
         self.program, self.machine, self.evaluation = program, machine, evaluation
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        resources = Resources(threads, self.pool, MemoryGuard(evaluation.memory_limit))
+        parts = 1 << (threads.bit_length() - 1)  # a few bits of a key's hash say which part has it
+        resources = Resources(parts, self.pool, MemoryGuard(evaluation.memory_limit))
         self.store = {n: Relation(n, len(r.columns), resources) for n, r in program.relations.items()}
         for name, given in rows.items():
             _load(self.store[name], program.relations[name].kinds, given, machine)
