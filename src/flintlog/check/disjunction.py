@@ -9,23 +9,11 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from flintlog.check.checked import Literal, NegatedAtom
+from flintlog.ir.scalar import OPPOSITE
 from flintlog.syntax import ast
 
 # An atom or constraint as written, and whether it is negated. Ordered; the value of an entry means nothing.
 _Alternative: TypeAlias = dict[tuple[bool, ast.Atom | ast.Constraint | ast.BoolLit], None]
-
-_NEGATED = {
-    "=": "!=",
-    "!=": "=",
-    "<": ">=",
-    ">=": "<",
-    ">": "<=",
-    "<=": ">",
-    "match": "not_match",
-    "not_match": "match",
-    "contains": "not_contains",
-    "not_contains": "contains",
-}
 
 
 def alternatives(body: ast.Body) -> list[tuple[Literal, ...]]:
@@ -88,6 +76,6 @@ def _literal(negated: bool, node: ast.Atom | ast.Constraint | ast.BoolLit) -> Li
         case ast.Atom():
             return NegatedAtom(node, span=node.span)
         case ast.Constraint():
-            return ast.Constraint(_NEGATED[node.op], node.left, node.right, span=node.span)
+            return ast.Constraint(OPPOSITE[node.op], node.left, node.right, span=node.span)
         case ast.BoolLit():
             return ast.BoolLit(not node.value, span=node.span)
