@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -67,6 +68,14 @@ class Machine:
             self._values.append(value)
         # Zero is nil among records; symbols start there.
         return number if kind is Kind.SYMBOL else number + 1
+
+    def intern(self, texts: Sequence[str]) -> list[int]:
+        """The words of symbols, as `word` gives them one by one, for many at once."""
+        numbers, known = self._numbers, len(self._numbers)
+        words = [numbers.setdefault(text, len(numbers)) for text in texts]
+        # The dictionary keeps the order in which texts came.
+        self._values.extend(islice(numbers, known, None))
+        return words
 
     def value(self, word: int, kind: Kind) -> Any:
         """The value that a machine word stands for."""

@@ -20,6 +20,7 @@ class NaiveEngine:
     tests hold the two ways against each other."""
 
     reads_columns = False
+    knows_shared = True
 
     def __init__(self, *, semi_naive: bool = True) -> None:
         self.semi_naive = semi_naive

@@ -31,8 +31,9 @@ from flintlog.types import Row
 
 class NodeRows:
     """Evaluates nodes over tables. While `delta_scan` is set, that one scan reads only `delta`, the last round's new
-    rows; all others read everything. With `sorted_scans`, rows come in the order of their words: a choice among rows
-    depends on their order, and must not change from run to run."""
+    rows; all others read everything. Shared subplans read tables that do not change meanwhile. With `sorted_scans`,
+    rows come in the order of their words: a choice among rows depends on their order, and must not change from run to
+    run."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class NodeRows:
         self.delta: dict[str, list[Row]] = {}
         self.delta_scan: Scan | None = None
         self._pipelines: dict[int, Pipeline] = {}
+        self._kept: dict[int, list[Row]] = {}
 
     def rows(self, node: Node) -> Iterable[Row]:
         """The rows a node denotes, each once."""
@@ -72,8 +74,15 @@ class NodeRows:
             case ConcatAll():
                 return dict.fromkeys(row for part in node.inputs for row in self.rows(part))
             case Shared():
-                return self.rows(self.shared[node.id])
+                return self._shared(node.id)
         raise InternalError("naive", f"unknown node {node!r}")
+
+    def _shared(self, id: int) -> list[Row]:
+        """A subplan's rows, kept for as long as this lives: it reads no relation that grows meanwhile."""
+        rows = self._kept.get(id)
+        if rows is None:
+            rows = self._kept[id] = list(self.rows(self.shared[id]))
+        return rows
 
     def _metered(self, rows: Iterable[Row]) -> Iterable[Row]:
         return rows if self.meter is None else self.meter.rows(rows)

@@ -8,6 +8,7 @@ stratum's relations, that scan reading only the last round's new rows: the same 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
@@ -17,7 +18,24 @@ from flintlog.engines.table import Table
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum, Subsumption
 from flintlog.ir.relation import Aggregate, Node, Scan, children
+from flintlog.ir.shared import in_place
+from flintlog.ir.visit import relations_of
 from flintlog.types import Row
+
+
+def _with_own_scans(program: Program, stratum: Stratum) -> Stratum:
+    """The stratum with shared subplans in place where they read its own relations: every place has its own delta."""
+    own = frozenset(stratum.relations)
+    grows = {id for id, subplan in program.shared.items() if own & relations_of(subplan, program.shared)}
+    if not grows:
+        return stratum
+
+    def body(node: Node) -> Node:
+        return in_place(node, program.shared, lambda part: part.id in grows)
+
+    rules = tuple(replace(rule, body=body(rule.body)) for rule in stratum.rules)
+    subsumptions = tuple(replace(rule, body=body(rule.body)) for rule in stratum.subsumptions)
+    return replace(stratum, rules=rules, subsumptions=subsumptions)
 
 
 class StratumRounds:
@@ -31,7 +49,7 @@ class StratumRounds:
         machine: Machine,
         meter: Meter | None = None,
     ) -> None:
-        self.stratum, self.tables, self.machine = stratum, tables, machine
+        self.stratum, self.tables, self.machine = _with_own_scans(program, stratum), tables, machine
         chooses = any(program.relations[name].choice for name in stratum.relations)
         self.nodes = NodeRows(tables, program.shared, machine, sorted_scans=chooses, meter=meter)
 

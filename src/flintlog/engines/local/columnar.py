@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation, Resources
 from flintlog.engines.local.vector import Vectors
+from flintlog.engines.local.workers import Workers
 from flintlog.engines.memory import MemoryGuard
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.functors import EvaluationError
@@ -40,10 +40,9 @@ class ColumnarRun:
         evaluation: Evaluation,
     ) -> None:
         self.program, self.machine, self.evaluation = program, machine, evaluation
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        parts = 1 << (threads.bit_length() - 1)  # a few bits of a key's hash say which part has it
-        resources = Resources(parts, self.pool, MemoryGuard(evaluation.memory_limit))
-        self.store = {n: Relation(n, len(r.columns), resources) for n, r in program.relations.items()}
+        self.workers = Workers(threads)
+        self.resources = Resources(MemoryGuard(evaluation.memory_limit))
+        self.store = {n: Relation(n, len(r.columns), self.resources) for n, r in program.relations.items()}
         for name, given in rows.items():
             _load(self.store[name], program.relations[name].kinds, given, machine)
 
@@ -52,8 +51,7 @@ class ColumnarRun:
             for stratum in strata:
                 self._stratum(stratum)
         finally:
-            if self.pool is not None:
-                self.pool.shutdown()
+            self.workers.close()
         return {n: StoredRows(self.store[n], r.kinds, self.machine) for n, r in self.program.relations.items()}
 
     def _stratum(self, stratum: Stratum) -> None:
@@ -63,13 +61,13 @@ class ColumnarRun:
         elif needs_rows(self.program, stratum):
             run_by_rows(self.program, stratum, self.store, self.machine)
         else:
-            StratumRun(self.program, stratum, self.store, self.machine, self.evaluation.progress).run()
+            StratumRun(self, stratum).run()
 
     def _run_best(self, best: Best, stratum: Stratum) -> None:
         before = self.store[best.relation]
         relation = self.store[best.relation] = BestRelation(before, best.position, best.sign)
         relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
-        StratumRun(self.program, stratum, self.store, self.machine, self.evaluation.progress).run()
+        StratumRun(self, stratum).run()
         self.store[best.relation] = relation.settled()
 
 
@@ -93,19 +91,18 @@ def _words(column: Any, machine: Machine) -> Array:
 class StratumRun:
     """One stratum: rules that run once, then rounds of recursive ones, each from every delta it reads."""
 
-    def __init__(
-        self,
-        program: Program,
-        stratum: Stratum,
-        store: dict[str, Relation],
-        machine: Machine,
-        progress: Callable[[Progress], None],
-    ) -> None:
-        self.program, self.stratum, self.store, self.machine = program, stratum, store, machine
-        self.progress = progress
-        self.place = next(i for i, s in enumerate(program.strata, 1) if s is stratum)
-        self.vectors = Vectors(machine)
-        self.nodes = Nodes(self.vectors, store.__getitem__, Relation, stratum.relations)
+    def __init__(self, run: ColumnarRun, stratum: Stratum) -> None:
+        self.program, self.stratum, self.store, self.machine = run.program, stratum, run.store, run.machine
+        self.progress, self.workers = run.evaluation.progress, run.workers
+        self.place = next(i for i, s in enumerate(run.program.strata, 1) if s is stratum)
+        self.vectors = Vectors(run.machine)
+        self.nodes = Nodes(
+            self.vectors,
+            run.store.__getitem__,
+            lambda name, arity: Relation(name, arity, run.resources),
+            self.workers,
+            stratum.relations,
+        )
 
     def run(self) -> None:
         queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
@@ -116,7 +113,7 @@ class StratumRun:
                 self._run(rule, self._pipeline(query, None))
         self._next_round()
         for name in self.stratum.relations:
-            self.store[name].delta = 0
+            self.store[name].all_is_new()
         pipelines = [
             (rule, query.literals[i].source, self._pipeline(query, i))  # type: ignore[union-attr]
             for rule, query in queries
@@ -132,7 +129,8 @@ class StratumRun:
             self.machine.round += 1
 
     def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
-        return Pipeline(plan_query(query, delta, self.nodes.size), self.vectors, self.nodes.source, self._tick)
+        plan = plan_query(query, delta, self.nodes.size)
+        return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick)
 
     def _run(self, rule: Rule, pipeline: Pipeline) -> None:
         self.machine.place = rule.span

@@ -7,7 +7,6 @@ under a meter; when that has seen too many rows, the stratum starts again over c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sized
-from pathlib import Path
 
 from flintlog.depth import deep_recursion
 from flintlog.engines.closures import Machine
@@ -43,6 +42,8 @@ class LocalEngine:
         done, tables = self._by_rows(program, facts, machine)
         if done == len(program.strata):
             return {name: table.rows.keys() for name, table in tables.items()}
+        from flintlog.engines.local.kernels.library import kernels_are_compiled
+
         if not kernels_are_compiled():
             evaluation.progress(Progress(note="compiling kernels, once for this installation"))
         from flintlog.engines.local.columnar import ColumnarRun
@@ -72,12 +73,6 @@ class LocalEngine:
                 machine.counter = counter
                 return done, tables
         return len(program.strata), tables
-
-
-def kernels_are_compiled() -> bool:
-    """Whether machine code of kernels is on disk, as far as one can tell without loading the compiler. Each is compiled
-    when it is first used; the first run has most of that to do, and it alone is announced."""
-    return any((Path(__file__).parent / "kernels" / "__pycache__").glob("*.nbi"))
 
 
 def engine(threads: int) -> LocalEngine:

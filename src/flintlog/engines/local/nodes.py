@@ -14,6 +14,7 @@ from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
+from flintlog.engines.local.workers import Workers
 from flintlog.ir.functors import fold_values
 from flintlog.ir.relation import Aggregate, ConcatAll, Fold, Node, Scan, Values
 from flintlog.ir.visit import relations_of
@@ -29,9 +30,10 @@ class Nodes:
         vectors: Vectors,
         relation: Callable[[str], Relation],
         create: Callable[[str, int], Relation],
+        workers: Workers,
         growing: Iterable[str] = (),
     ) -> None:
-        self.vectors, self.relation, self.create = vectors, relation, create
+        self.vectors, self.relation, self.create, self.workers = vectors, relation, create, workers
         self.growing = frozenset(growing)
         self._kept: dict[int, Relation] = {}
         self._passing: set[int] = set()
@@ -71,17 +73,17 @@ class Nodes:
             case ConcatAll():
                 for part in node.inputs:
                     rows = self.source(part)
-                    result.insert(_columns(rows), rows.size)
+                    result.insert(rows.columns(), rows.size)
             case Aggregate():
                 self._aggregate(node, result)
             case _:
                 plan = plan_query(query_of(node), None, self.size)
-                Pipeline(plan, self.vectors, self.source).run(result)
+                Pipeline(plan, self.vectors, self.source, self.workers).run(result)
         return result
 
     def _aggregate(self, node: Aggregate, result: Relation) -> None:
         rows = self.source(node.input)
-        columns = dict(zip([c.name for c in node.input.schema], _columns(rows), strict=True))
+        columns = dict(zip([c.name for c in node.input.schema], rows.columns(), strict=True))
         by = [columns[name] for name in node.by]
         numbering = RowNumbering(len(by)) if by else None
         groups = numbering.add(by) if numbering else np.zeros(rows.size, np.int64)
@@ -95,7 +97,7 @@ class Nodes:
             keys, found = [column[first] for column in by], np.arange(count)
         else:
             wanted = self.source(node.keys)
-            keys = _columns(wanted)
+            keys = wanted.columns()
             found = numbering.find(keys) if numbering else np.full(wanted.size, 0 if count else -1)
         init = None
         if node.fold.init is not None:
@@ -148,6 +150,3 @@ class Nodes:
                 folded.append(machine.word(fold_values(fold.op, items, fold.kind, machine.words), fold.kind))
         return folded
 
-
-def _columns(relation: Relation) -> list[Array]:
-    return [relation.column(position, 0, relation.size) for position in range(relation.arity)]

@@ -6,67 +6,88 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flintlog.engines.local.kernels.best_values import improve
+from flintlog.engines.local.kernels.layout import R_COUNT, R_ROWS
+from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.numbering import RowNumbering
-from flintlog.engines.local.storage.packing import Array, Range
-from flintlog.engines.local.storage.relation import Log, Relation
+from flintlog.engines.local.storage.packing import Array, range_of
+from flintlog.engines.local.storage.relation import Relation
+
+VALUED, CHANGED = 1, 2
 
 
 class BestRelation(Relation):
-    """While its stratum runs, the log has a row for every round in which a key's value improved: the delta is what
-    matters. `settled` gives the relation with just the best rows."""
+    """While its stratum runs, the log has just the rows whose value improved in the last round: the delta is all that
+    matters. `settled` gives the relation with the best rows."""
 
     def __init__(self, relation: Relation, position: int, sign: int) -> None:
-        super().__init__(relation.name, relation.arity)
+        super().__init__(relation.name, relation.arity, relation._resources)
         self._origin = relation
         self._position, self._sign = position, sign
         self._numbering = RowNumbering(max(1, relation.arity - 1))
-        self._columns = [Log() for _ in range(relation.arity)]
-        self._rows = self._numbering  # rows are columns here, never packed keys
-        self._keys_of = [Log() for _ in range(relation.arity - 1)]
+        self._keys = [np.empty(16, np.int64) for _ in range(relation.arity - 1)]
         self._best = np.empty(16, np.int64)
-        self._state = np.zeros(16, np.uint8)
+        self._state = np.zeros(16, np.int64)
         self._changed: list[Array] = []
 
-    def prepare(self, ranges: Sequence[Range]) -> bool:
-        return False
+    @property
+    def size(self) -> int:
+        return self._numbering.count
 
     def insert(self, columns: Sequence[Array], size: int) -> None:
         """Improves the values of these rows' keys; what improved becomes visible in the next round."""
         if size == 0:
             return
-        values = columns[self._position]
+        values = np.ascontiguousarray(columns[self._position])
         keys = [c for i, c in enumerate(columns) if i != self._position] or [np.zeros(size, np.int64)]
         known = self._numbering.count
         numbers = self._numbering.add(keys)
         count = self._numbering.count
         if count > known:
-            fresh = np.flatnonzero(numbers >= known)
-            first = fresh[np.unique(numbers[fresh], return_index=True)[1]]
-            for log, key in zip(self._keys_of, keys, strict=False):
-                log.append(key[first])
             self._reserve(count)
+            for kept, key in zip(self._keys, keys, strict=False):
+                kept[numbers] = key  # the same again for a number that is known
         changed = np.empty(min(size, count), np.int64)
-        news = improve(self._best, self._state, numbers, np.ascontiguousarray(values), self._sign, changed)
+        news = kernels().improve(
+            address(self._best),
+            address(self._state),
+            address(numbers),
+            address(values),
+            size,
+            self._sign,
+            address(changed),
+        )
         self._changed.append(changed[:news])
 
     def _reserve(self, count: int) -> None:
-        if count > self._best.size:
+        have = self._best.size
+        if count > have:
             room = count * 2
-            best, state = np.empty(room, np.int64), np.zeros(room, np.uint8)
-            best[: self._best.size], state[: self._state.size] = self._best, self._state
-            self._best, self._state = best, state
+            self._request(8 * room * (2 + len(self._keys)))
+            self._best, self._state, *self._keys = (
+                np.concatenate([array, np.zeros(room - have, np.int64)])
+                for array in (self._best, self._state, *self._keys)
+            )
 
     def next_round(self) -> int:
         changed = np.concatenate(self._changed) if self._changed else np.empty(0, np.int64)
         self._changed = []
-        self._state[changed] = 1
-        for log, column in zip(self._columns, self._rows_of(changed), strict=True):
-            log.append(column)
-        return super().next_round()
+        self._state[changed] = VALUED
+        columns = self._rows_of(changed)
+        self.block[R_COUNT] = 0
+        if changed.size:
+            self.prepare([range_of(column) for column in columns], len(columns))
+            words = self._words(columns)
+            self.log.reserve(words.size)
+            self.log.array[: words.size] = words
+        self.block[R_COUNT], self.block[R_ROWS] = changed.size, self.log.address
+        self._see(0, changed.size)
+        return changed.size
+
+    def columns(self) -> list[Array]:
+        return []
 
     def _rows_of(self, numbers: Array) -> list[Array]:
-        columns = [log.view(0, log.size)[numbers] for log in self._keys_of]
+        columns = [kept[numbers] for kept in self._keys]
         columns.insert(self._position, self._best[numbers])
         return columns
 

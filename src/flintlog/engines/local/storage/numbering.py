@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flintlog.engines.local.kernels.groups import find_numbers, number_keys, renumber
+from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.packing import Array
 
 MIN_BITS = 6
@@ -14,32 +14,31 @@ PAIR_BITS = 31
 
 
 class Numbering:
-    """Any int64 values to 0, 1, 2, …"""
+    """Any words to 0, 1, 2, …"""
 
     def __init__(self) -> None:
         self.count = 0
-        self._resize(MIN_BITS)
-
-    def _resize(self, bits: int) -> None:
-        self.bits = bits
-        self.table = np.zeros(1 << bits, np.int64)
-        self.numbers = np.full(1 << bits, -1, np.int64)
+        self._bits = MIN_BITS
+        self._table = np.zeros(2 << MIN_BITS, np.int64)
 
     def add(self, values: Array) -> Array:
         """The number of each value; unknown ones get the next."""
         wanted = self.count + values.size
-        if wanted * 2 > self.table.size:
-            table, numbers = self.table, self.numbers
-            self._resize(max(MIN_BITS, (wanted * 2).bit_length()))
-            renumber(table, numbers, self.table, self.numbers, self.bits)
-        found = np.empty(values.size, np.int64)
-        self.count = number_keys(values, self.table, self.numbers, self.bits, found, self.count)
+        if wanted * 2 > 1 << self._bits:
+            old, old_bits = self._table, self._bits
+            self._bits = max(MIN_BITS, (wanted * 2).bit_length())
+            self._table = np.zeros(2 << self._bits, np.int64)
+            kernels().move_words(address(old), old_bits, address(self._table), self._bits)
+        values, found = np.ascontiguousarray(values), np.empty(values.size, np.int64)
+        self.count = kernels().number_words(
+            address(values), values.size, address(self._table), self._bits, address(found), self.count
+        )
         return found
 
     def find(self, values: Array) -> Array:
         """The number of each value, -1 for unknown ones."""
-        found = np.empty(values.size, np.int64)
-        find_numbers(values, self.table, self.numbers, self.bits, found)
+        values, found = np.ascontiguousarray(values), np.empty(values.size, np.int64)
+        kernels().find_words(address(values), values.size, address(self._table), self._bits, address(found))
         return found
 
 

@@ -2,67 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from flintlog.engines.local.storage.arrangement import Arrangement, Run
-from flintlog.engines.local.storage.bit_set import BitSet, pays_as_bits
-from flintlog.engines.local.storage.key_set import KeySet
-from flintlog.engines.local.storage.numbering import RowNumbering
+from flintlog.engines.local.kernels.layout import (
+    BUFFER_WORDS,
+    COLUMN_WORDS,
+    R_ARITY,
+    R_BITS,
+    R_COLUMNS,
+    R_COUNT,
+    R_DELTA,
+    R_ROWS,
+    R_SET,
+    R_TABLE,
+    R_VISIBLE,
+    R_WIDE,
+    SET_BITS,
+    SET_KEYS,
+    SET_ROWS,
+)
+from flintlog.engines.local.kernels.library import address, kernels
+from flintlog.engines.local.storage.block import Block, Log
+from flintlog.engines.local.storage.index import Index
 from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
 from flintlog.engines.memory import MemoryGuard
 
-
-class Log:
-    """An array that grows at its end, in place where the system can: a view does not outlive the next `append`."""
-
-    def __init__(self, request: Callable[[int], None] = lambda size: None) -> None:
-        self._array = np.empty(16, np.int64)
-        self._request = request
-        self.size = 0
-
-    def append(self, values: Array) -> None:
-        wanted = self.size + values.size
-        if wanted > self._array.size:
-            room = max(wanted, self._array.size * 5 // 4)
-            self._request(8 * (room - self._array.size))
-            self._array.resize(room, refcheck=False)
-        self._array[self.size : wanted] = values
-        self.size = wanted
-
-    def view(self, start: int, end: int) -> Array:
-        return self._array[start:end]
+MIN_BITS = 6
+MAX_BIT_SET = 40
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What relations of a run share: threads, in `parts`, and the memory they may take."""
+    """What relations of a run share: the memory they may take."""
 
-    parts: int = 1
-    pool: ThreadPoolExecutor | None = None
     guard: MemoryGuard | None = None
 
 
-_SMALL = Resources()
+_UNLIMITED = Resources()
 
 
 class Relation:
-    """Rows as packed keys, while 62 bits hold a row; as columns beyond that. Delta is the range [delta, visible)."""
+    """Rows as packed keys while 62 bits hold one; as rows of words beyond that. The delta is [delta, visible)."""
 
-    def __init__(self, name: str, arity: int, resources: Resources = _SMALL) -> None:
+    def __init__(self, name: str, arity: int, resources: Resources = _UNLIMITED) -> None:
         self.name, self.arity = name, arity
         self._resources = resources
         self.delta = self.visible = 0
-        self.packing: Packing | None = None
-        self._ranges: list[Range] | None = None
-        self._keys = Log(self._request)
-        self._set: KeySet | BitSet = self._new_set()
-        self._columns: list[Log] = []
-        self._rows: RowNumbering | None = None
-        self._arrangements: dict[tuple[int, ...], Arrangement] = {}
+        self.ranges: list[Range] | None = None
+        self.layout = 0  # how often rows were packed anew
+        self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
+        self.block[R_ARITY] = arity
+        self.log = Log(self._request)
+        self._indexes: dict[tuple[int, ...], Index] = {}
+        self._set_packing(packing_for([(0, 0)] * arity))
+        self._new_table(MIN_BITS)
 
     def empty(self) -> Relation:
         """A relation of the same name and arity without rows."""
@@ -72,106 +68,149 @@ class Relation:
         if self._resources.guard is not None:
             self._resources.guard.request(size, self.name)
 
-    def _new_set(self) -> KeySet:
-        return KeySet(self._resources.parts, self._resources.pool, self._request)
-
     @property
     def size(self) -> int:
         """How many rows there are, those of the current round included."""
-        if self.arity == 0:
-            return len(self._set)
-        return self._columns[0].size if self._rows is not None else self._keys.size
+        return self.block[R_COUNT]
+
+    @property
+    def is_packed(self) -> bool:
+        return self.packing is not None
 
     def column(self, position: int, start: int, end: int) -> Array:
-        if self._rows is not None:
-            return self._columns[position].view(start, end).copy()
-        assert self.packing is not None or start == end
-        keys = self._keys.view(start, end)
-        return self.packing.unpack(keys, position) if self.packing is not None else keys
+        """A copy of a column's values in some rows."""
+        if self.packing is not None:
+            return self.packing.unpack(self.log.array[start:end], position)
+        return self.log.array[start * self.arity : end * self.arity].reshape(-1, self.arity)[:, position].copy()
 
-    def runs(self, key: tuple[int, ...], end: int) -> list[Run]:
-        """The first `end` rows arranged by the columns `key`."""
-        arrangement = self._arrangements.get(key)
-        if arrangement is None:
-            arrangement = self._arrangements[key] = Arrangement(self.column, key)
-        return list(arrangement.runs_to(end))
+    def columns(self) -> list[Array]:
+        return [self.column(position, 0, self.size) for position in range(self.arity)]
+
+    def index(self, key: tuple[int, ...]) -> Index:
+        """The visible rows by the columns `key`."""
+        index = self._indexes.get(key)
+        if index is None:
+            index = self._indexes[key] = Index(self, key, self._request)
+        index.sync()
+        return index
 
     def next_round(self) -> int:
         """Makes this round's rows the delta; returns how many there are."""
-        self.delta, self.visible = self.visible, self.size
+        self._see(self.visible, self.size)
+        self._choose_set()
         return self.visible - self.delta
 
-    # --- Insertion --------------------------------------------------------------------------------
+    def all_is_new(self) -> None:
+        """Makes all visible rows the delta."""
+        self._see(0, self.visible)
 
-    def prepare(self, ranges: Sequence[Range]) -> bool:
-        """Makes room in the packing for values of these ranges; returns whether rows are packed at all."""
-        if self._rows is not None:
-            return False
-        if self._ranges is not None:
-            ranges = [joined(a, b) for a, b in zip(self._ranges, ranges, strict=True)]
-        self._ranges = list(ranges)
-        if self.packing is None or not self.packing.covers(ranges):
-            self._repack(packing_for(ranges))
-        return self.packing is not None
+    def _see(self, delta: int, visible: int) -> None:
+        self.delta, self.visible = delta, visible
+        self.block[R_DELTA], self.block[R_VISIBLE] = delta, visible
 
-    def _repack(self, packing: Packing | None) -> None:
-        columns = [self.column(p, 0, self.size) for p in range(self.arity)] if self.size else []
-        if packing is None:
-            self._rows = RowNumbering(self.arity)
-            self._columns = [Log(self._request) for _ in range(self.arity)]
-            if columns:
-                self._rows.add(columns)
-            for log, column in zip(self._columns, columns, strict=False):
-                log.append(column)
-            self._keys, self._set = Log(self._request), self._new_set()
-        elif columns:
-            keys = packing.pack(columns)
-            self._keys, self._set = Log(self._request), self._new_set()
-            self._keys.append(keys)
-            self._set.insert(keys)
+    # --- Packing ----------------------------------------------------------------------------------
+
+    def prepare(self, ranges: Sequence[Range], spare_bits: int = 1) -> None:
+        """Makes the packing fit values of these ranges too. Indexes must be asked for again after this."""
+        if self.ranges is not None:
+            ranges = [joined(a, b) for a, b in zip(self.ranges, ranges, strict=True)]
+        self.ranges = list(ranges)
+        if self.packing is not None and not self.packing.covers(ranges):
+            columns = self.columns() if self.size else None
+            self._set_packing(packing_for(ranges, spare_bits))
+            self.layout += 1
+            self._repack(columns)
+
+    def _set_packing(self, packing: Packing | None) -> None:
         self.packing = packing
+        self.block[R_WIDE] = packing is None
+        if packing is not None:
+            for position, (low, width, shift) in enumerate(
+                zip(packing.lows, packing.widths, packing.shifts, strict=True)
+            ):
+                at = R_COLUMNS + COLUMN_WORDS * position
+                self.block[at], self.block[at + 1], self.block[at + 2] = low, shift, (1 << width) - 1
+
+    def _repack(self, columns: list[Array] | None) -> None:
+        """Writes the rows as the packing wants them. They are known to differ."""
+        words = self._words(columns) if columns is not None else np.empty(0, np.int64)
+        self.log.reserve(words.size)
+        self.log.array[: words.size] = words
+        self._new_table(self._bits_for(self.size))
+        if columns is not None:
+            kernels().fill_table(self.block.address)
+
+    def _words(self, columns: Sequence[Array]) -> Array:
+        """The rows as they stand in the log."""
+        if self.packing is not None:
+            return np.ascontiguousarray(self.packing.pack(columns)) if columns else np.zeros(1, np.int64)
+        return np.stack(columns, axis=1).ravel()
+
+    # --- The set ----------------------------------------------------------------------------------
+
+    def _bits_for(self, rows: int) -> int:
+        """A table is never more than 5/8 full."""
+        return max(MIN_BITS, (rows * 8 // 5).bit_length())
+
+    def _new_table(self, bits: int) -> None:
+        kind = SET_KEYS if self.packing is not None else SET_ROWS
+        self._request(8 << bits)
+        self._table = np.zeros(1 << bits, np.int64)
+        self._publish(kind, bits)
+
+    def _publish(self, kind: int, bits: int) -> None:
+        self.block[R_SET], self.block[R_BITS], self.block[R_TABLE] = kind, bits, address(self._table)
+        self.block[R_ROWS] = self.log.address
+
+    def reserve(self, more: int) -> int:
+        """Makes room for that many further rows; returns for how many there is room now."""
+        wanted = self.size + more
+        width = 1 if self.packing is not None else self.arity
+        if wanted * width > self.log.capacity:
+            self.log.reserve(wanted * width)
+            self.block[R_ROWS] = self.log.address
+        room = self.log.capacity // width - self.size
+        if self.block[R_SET] == SET_BITS:
+            return room
+        bits = self.block[R_BITS]
+        if wanted * 8 > 5 << bits:
+            self._grow_table(self._bits_for(wanted))
+            bits = self.block[R_BITS]
+        return min(room, (5 << bits) // 8 - self.size)
+
+    def _grow_table(self, bits: int) -> None:
+        old, old_bits = self._table, self.block[R_BITS]
+        self._new_table(bits)
+        if self.packing is not None:
+            kernels().move_keys(address(old), old_bits, address(self._table), bits)
+        else:
+            kernels().fill_table(self.block.address)
+
+    def _choose_set(self) -> None:
+        """Goes over to one bit a key when that is smaller; it is faster too."""
+        if self.packing is None or self.block[R_SET] != SET_KEYS:
+            return
+        bits = self.packing.bits
+        if 10 <= bits <= MAX_BIT_SET and (1 << bits) >> 3 <= self._table.nbytes:
+            self._table = np.zeros((1 << bits) >> 6, np.int64)
+            self._publish(SET_BITS, bits)
+            kernels().fill_table(self.block.address)
+
+    # --- Insertion --------------------------------------------------------------------------------
 
     def insert(self, columns: Sequence[Array], size: int) -> None:
         """Adds rows that are not there yet."""
         if size == 0:
             return
-        if self.arity == 0:
-            self._set.insert(np.zeros(1, np.int64))
-        elif self.prepare([range_of(column) for column in columns]):
-            assert self.packing is not None
-            for new in self._set.insert(self.packing.pack(columns)):
-                self._keys.append(new)
-            self._choose_set()
-        else:
-            self._insert_wide(columns)
-
-    def _insert_wide(self, columns: Sequence[Array]) -> None:
-        assert self._rows is not None
-        known = self._rows.count
-        numbers = self._rows.add(columns)
-        fresh = np.flatnonzero(numbers >= known)
-        # Numbers are given in order of appearance, so that the first row with each is where the maximum grows.
-        first = fresh[np.unique(numbers[fresh], return_index=True)[1]]
-        for log, column in zip(self._columns, columns, strict=True):
-            log.append(column[first])
-
-    def insert_join(self, left: Array, low: Array, high: Array, right: Array, total: int) -> None:
-        """Adds the packed rows `left[i] | right[j]` of a join's groups."""
-        for new in self._set.insert_join(left, low, high, right, total):
-            self._keys.append(new)
-        self._choose_set()
-
-    def _choose_set(self) -> None:
-        """Goes over to one bit a key when that is smaller; it is faster too."""
-        if isinstance(self._set, KeySet) and self.packing is not None and pays_as_bits(self._set, self.packing.bits):
-            self._set = BitSet(self.packing.bits, self._resources.pool)
-            self._set.insert(self._keys.view(0, self._keys.size))
-
-    def contains(self, columns: Sequence[Array], size: int) -> np.ndarray:
-        """For each row whether the relation has it. Only for relations that do not grow any more."""
-        if self.arity == 0 or self.size == 0:
-            return np.full(size, self.size > 0)
-        if self._rows is not None:
-            return self._rows.find(columns) >= 0
-        assert self.packing is not None
-        return self._set.contains(self.packing.pack_or_miss(columns))
+        self.prepare([range_of(column) for column in columns])
+        words = self._words(columns)
+        if self.packing is None:
+            self.reserve(size)
+            kernels().add_rows(self.block.address, address(words), size)
+            return
+        buffer = np.empty(BUFFER_WORDS, np.int64)
+        step = max(BUFFER_WORDS, self.size, 1 << 16)  # tables grow with what is new, not with what is tried
+        for start in range(0, words.size, step):
+            part = words[start : start + step]
+            self.reserve(part.size)
+            kernels().add_keys(self.block.address, address(part), part.size, address(buffer), 0)

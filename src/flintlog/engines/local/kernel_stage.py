@@ -1,0 +1,235 @@
+"""Part of a pipeline that runs in the kernels: from a scan or a batch to a batch or into the head's relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from flintlog.engines.local.kernels.layout import (
+    DONE,
+    L_BACK,
+    L_BINDS,
+    L_KEYS,
+    L_KIND,
+    L_NBINDS,
+    L_NKEYS,
+    L_NSTEPS,
+    L_SOURCE,
+    L_STEPS,
+    LEVEL_BATCH,
+    LEVEL_PROBE,
+    LEVEL_SCAN,
+    LEVEL_WORDS,
+    OP_CONTAINS,
+    PAUSED,
+    P_CAPACITY,
+    P_CHECKED,
+    P_CHUNK,
+    P_CONSTANTS,
+    P_CURSOR,
+    P_END,
+    P_FUSED,
+    P_HEAD,
+    P_LEVELS,
+    P_NCONSTANTS,
+    P_NLEVELS,
+    P_NOUT,
+    P_OUT,
+    P_SHARED,
+    P_SINK,
+    S_A,
+    S_B,
+    S_NKEYS,
+    S_OP,
+    S_TO,
+    SINK_BATCH,
+    SINK_RELATION,
+    STEP_WORDS,
+    T_AGAIN,
+    T_BUDGET,
+    T_LEVEL,
+    T_REGISTERS,
+    T_ROOM,
+    THREAD_WORDS,
+)
+from flintlog.engines.local.kernels.library import address, kernels
+from flintlog.engines.local.rule_code import Level, RuleCode
+from flintlog.engines.local.storage.block import Block, block_of
+from flintlog.engines.local.storage.packing import Array, Range
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.workers import BUDGET, Workers
+from flintlog.ir.relation import Node
+
+Sources: TypeAlias = Callable[[str | Node], Relation]
+
+# Rows of a batch that goes on to steps the kernels do not know.
+BATCH = 1 << 16
+# How far a column that is computed may go beyond what was seen before rows are packed anew, in bits.
+COMPUTED_SPARE = 6
+
+
+class KernelStage:
+    """Blocks for a rule's code, and running it. `output` are the variables that come out."""
+
+    def __init__(self, code: RuleCode, output: Sequence[str], sources: Sources) -> None:
+        self.code, self.output, self.sources = code, output, sources
+        self._keep: list[Block] = []  # blocks that others point to
+        self._steps: list[Block] = []
+        self._levels = [self._level(level) for level in code.levels]
+        self._back = code.back_level(output)
+        for block in self._levels:
+            block[L_BACK] = self._back
+        self.rule = Block(P_LEVELS + len(self._levels))
+        self.rule[P_NLEVELS] = len(self._levels)
+        for depth, block in enumerate(self._levels):
+            self.rule[P_LEVELS + depth] = block.address
+        pairs = [word for value, register in code.constants.items() for word in (register, value)]
+        self.rule[P_NCONSTANTS], self.rule[P_CONSTANTS] = len(code.constants), self._list(pairs)
+        self.rule[P_NOUT] = len(output)
+        self._registers = [code.registers[name] for name in output]
+        self._out = self._list(self._registers)
+        self._fusable = self._is_fusable()
+        self._fused_out = self._list(self._fused_names()) if self._fusable else 0
+        self._checked = any(name not in code.origin for name in output)
+        self._thread: Block | None = None
+
+    # --- Blocks -----------------------------------------------------------------------------------
+
+    def _list(self, words: Sequence[int]) -> int:
+        self._keep.append(block_of(words))
+        return self._keep[-1].address
+
+    def _level(self, level: Level) -> Block:
+        steps = Block(STEP_WORDS * len(level.steps))
+        for place, step in enumerate(level.steps):
+            at = STEP_WORDS * place
+            steps[at + S_OP], steps[at + S_TO], steps[at + S_A], steps[at + S_B] = step.op, step.to, step.a, step.b
+            if step.source is not None:
+                steps[at + S_B], steps[at + S_NKEYS] = self._list(step.registers), len(step.registers)
+        self._steps.append(steps)
+        block = Block(LEVEL_WORDS)
+        block[L_KIND] = level.kind
+        block[L_NKEYS], block[L_KEYS] = len(level.registers), self._list(level.registers)
+        block[L_NBINDS], block[L_BINDS] = len(level.binds), self._list([word for pair in level.binds for word in pair])
+        block[L_NSTEPS], block[L_STEPS] = len(level.steps), steps.address
+        return block
+
+    def _is_fusable(self) -> bool:
+        """Whether the rows of the last level can go straight into the head's keys."""
+        last = len(self.code.levels) - 1
+        level = self.code.levels[last]
+        plain = all(name in self.code.origin for name in self.output)
+        return last > 0 and level.kind == LEVEL_PROBE and not level.steps and self._back == last and plain
+
+    def _fused_names(self) -> list[int]:
+        columns = dict(self.code.levels[-1].binds)
+        return [-1 - columns[register] if register in columns else register for register in self._registers]
+
+    # --- Running ----------------------------------------------------------------------------------
+
+    def run(
+        self, into: Relation, batch: dict[str, Array], size: int, workers: Workers, tick: Callable[[], None]
+    ) -> None:
+        """Puts the rows that come out into a relation."""
+        into.prepare(self._ranges(into))
+        rule = self.rule
+        columns = self._bind(batch, size)
+        if rule[P_CURSOR] >= rule[P_END]:
+            return
+        rule[P_SINK], rule[P_HEAD], rule[P_CHECKED] = SINK_RELATION, into.block.address, self._checked
+        fused = self._fusable and into.is_packed and self.sources(self._last_source).is_packed
+        rule[P_FUSED], rule[P_OUT] = fused, self._fused_out if fused else self._out
+        late: list[list[int]] = []
+        workers.run(rule, into, lambda block: self._outside(block, into, workers, late), tick)
+        del columns
+        if late:
+            into.insert(list(np.array(late, np.int64).T), len(late))
+
+    def batches(self, batch: dict[str, Array], size: int) -> Iterator[tuple[dict[str, Array], int]]:
+        """The rows that come out, some at a time."""
+        rule = self.rule
+        if self._thread is None:
+            self._thread = Block(THREAD_WORDS)
+        thread, columns = self._thread, self._bind(batch, size)
+        buffer = np.empty((max(1, len(self.output)), BATCH), np.int64)
+        rule[P_SINK], rule[P_HEAD], rule[P_CAPACITY] = SINK_BATCH, address(buffer), BATCH
+        rule[P_FUSED], rule[P_OUT], rule[P_SHARED], rule[P_CHUNK] = 0, self._out, 0, 1024
+        kernels().begin(rule.address, thread.address)
+        state = PAUSED
+        while state != DONE:
+            thread[T_ROOM], thread[T_BUDGET] = BATCH, BUDGET
+            state = kernels().run_rule(rule.address, thread.address)
+            count = BATCH - thread[T_ROOM]
+            if count:
+                yield {name: buffer[i, :count].copy() for i, name in enumerate(self.output)}, count
+        del columns
+
+    def _bind(self, batch: dict[str, Array], size: int) -> list[Array]:
+        """Points levels and steps at their sources as these are now. Returns what must not be freed meanwhile."""
+        kept: list[Array] = []
+        for depth, level in enumerate(self.code.levels):
+            block = self._levels[depth]
+            if level.kind == LEVEL_BATCH:
+                kept = [np.ascontiguousarray(batch[name]) for name in self.code.given]
+                addresses = np.array([address(column) for column in kept], np.int64)
+                kept.append(addresses)
+                block[L_SOURCE] = address(addresses)
+                self.rule[P_CURSOR], self.rule[P_END] = 0, size
+            elif level.kind == LEVEL_SCAN:
+                assert level.source is not None
+                relation = self.sources(level.source)
+                block[L_SOURCE] = relation.block.address
+                self.rule[P_CURSOR], self.rule[P_END] = relation.delta if level.delta else 0, relation.visible
+            else:
+                assert level.source is not None
+                block[L_SOURCE] = self.sources(level.source).index(level.key).block.address
+            for place, step in enumerate(level.steps):
+                if step.source is not None:
+                    relation = self.sources(step.source)
+                    source = relation.block if step.op == OP_CONTAINS else relation.index(step.positions).block
+                    self._steps[depth][STEP_WORDS * place + S_A] = source.address
+        return kept
+
+    def _ranges(self, into: Relation) -> list[Range]:
+        """What is known beforehand about the values of the head: they stand in columns whose ranges are known."""
+        ranges: list[Range] = []
+        for position, name in enumerate(self.output):
+            places = self.code.origin.get(name)
+            known = into.ranges[position] if into.ranges is not None else (0, 0)
+            ranges.append(_narrowest(self.sources, places, known) if places else known)
+        return ranges
+
+    def _outside(self, thread: Block, into: Relation, workers: Workers, late: list[list[int]]) -> None:
+        """A row of the head does not fit into the packing: packs rows anew, or keeps the row for later where the rule is
+        in the middle of an index of these very rows."""
+        row = [thread[T_REGISTERS + register] for register in self._registers]
+        if self._reads(into):
+            late.append(row)
+            thread[T_AGAIN], thread[T_LEVEL] = 0, self._back
+        else:
+            workers.flush(self.rule, into)
+            into.prepare([(value, value) for value in row], COMPUTED_SPARE)
+
+    def _reads(self, relation: Relation) -> bool:
+        return any(
+            level.kind == LEVEL_PROBE and level.source is not None and self.sources(level.source) is relation
+            for level in self.code.levels
+        )
+
+    @property
+    def _last_source(self) -> str | Node:
+        source = self.code.levels[-1].source
+        assert source is not None
+        return source
+
+
+def _narrowest(sources: Sources, places: Sequence[tuple[str | Node, int]], known: Range) -> Range:
+    low, high = -(1 << 63), (1 << 63) - 1
+    for source, position in places:
+        ranges = sources(source).ranges
+        if ranges is None:
+            return known  # of a relation without rows: nothing will come
+        low, high = max(low, ranges[position][0]), min(high, ranges[position][1])
+    return (low, high) if low <= high else known

@@ -1,0 +1,27 @@
+"""Hashes of words: the upper bits choose the slot, so that a larger table has its entries in nearly the same order."""
+
+from __future__ import annotations
+
+from flintlog.engines.local.kernels.source.words import inlined, shift_right
+
+FIRST = -0x61C8864680B583EB  # the golden ratio's 64 bits, as a signed number
+SECOND = -0x40A7B892E31B1A47
+
+
+@inlined
+def mixed(key):
+    """A number whose upper bits depend on all bits of the key."""
+    h = key * FIRST
+    h = (h ^ shift_right(h, 29)) * SECOND
+    return h ^ shift_right(h, 32)
+
+
+@inlined
+def slot_of(hashed, bits):
+    return shift_right(hashed, 64 - bits)
+
+
+@inlined
+def combined(hashed, word):
+    """The hash of several words, one after the other."""
+    return mixed(hashed ^ word) + FIRST

@@ -1,0 +1,290 @@
+"""Indexes: the group of a key, the rows of a group.
+
+A group's rows stand in two places: the older ones next to each other, the newer ones in a chain. Rows are added to
+chains at a cost of their own number; now and then all are ordered anew.
+"""
+
+from __future__ import annotations
+
+from flintlog.engines.local.kernels.layout import (
+    COLUMN_WORDS,
+    INDEX_ALL,
+    INDEX_DENSE,
+    INDEX_HASH,
+    KEY_WORDS,
+    R_ARITY,
+    R_COLUMNS,
+    R_ROWS,
+    R_WIDE,
+    X_BASE,
+    X_BITS,
+    X_END,
+    X_FIRST,
+    X_GROUPS,
+    X_HEADS,
+    X_KEYS,
+    X_KIND,
+    X_NEXT,
+    X_NKEYS,
+    X_OFFSETS,
+    X_ORDERED,
+    X_RELATION,
+    X_TABLE,
+)
+from flintlog.engines.local.kernels.source.hashing import combined, mixed, slot_of
+from flintlog.engines.local.kernels.source.words import function, inlined, load, prefetch, store
+
+ROW_BITS = 40
+GROUP_MASK = (1 << ROW_BITS) - 1
+TAG_MASK = ((1 << 62) - 1) ^ GROUP_MASK
+
+
+@inlined
+def value_of(relation, word, column):
+    """A column of a row: of a packed key, or of the row of that number."""
+    if load(relation, R_WIDE):
+        return load(load(relation, R_ROWS), word * load(relation, R_ARITY) + column)
+    at = R_COLUMNS + COLUMN_WORDS * column
+    return ((word >> load(relation, at + 1)) & load(relation, at + 2)) + load(relation, at)
+
+
+@inlined
+def row_word(relation, row):
+    """What stands for a row: its packed key, or its number."""
+    return row if load(relation, R_WIDE) else load(load(relation, R_ROWS), row)
+
+
+@inlined
+def key_of_row(index, relation, word):
+    """The index's packed key of a row."""
+    key = 0
+    for k in range(load(index, X_NKEYS)):
+        at = X_KEYS + KEY_WORDS * k
+        key |= (value_of(relation, word, load(index, at)) - load(index, at + 1)) << load(index, at + 2)
+    return key
+
+
+@inlined
+def key_of_registers(index, registers, names):
+    """The index's packed key of values in registers; -1 if no row can have them."""
+    key = 0
+    for k in range(load(index, X_NKEYS)):
+        at = X_KEYS + KEY_WORDS * k
+        value = load(registers, load(names, k)) - load(index, at + 1)
+        if value & ~load(index, at + 3):
+            return -1
+        key |= value << load(index, at + 2)
+    return key
+
+
+@inlined
+def find_packed(index, key):
+    """The group of a packed key, -1 if there is none."""
+    if load(index, X_KIND) == INDEX_DENSE:
+        return key
+    table = load(index, X_TABLE)
+    bits = load(index, X_BITS)
+    mask = (1 << bits) - 1
+    slot = slot_of(mixed(key), bits)
+    while True:
+        entry = load(table, 2 * slot)
+        if entry == key + 1:
+            return load(table, 2 * slot + 1)
+        if entry == 0:
+            return -1
+        slot = (slot + 1) & mask
+
+
+@function
+def find_wide(index, registers, names):
+    """The group of a key of several words, -1 if there is none."""
+    relation = load(index, X_RELATION)
+    count = load(index, X_NKEYS)
+    table = load(index, X_TABLE)
+    bits = load(index, X_BITS)
+    mask = (1 << bits) - 1
+    h = 0
+    for k in range(count):
+        h = combined(h, load(registers, load(names, k)))
+    tag = (h << ROW_BITS) & TAG_MASK
+    slot = slot_of(h, bits)
+    while True:
+        entry = load(table, slot)
+        if entry == 0:
+            return -1
+        if (entry & TAG_MASK) == tag:
+            group = (entry & GROUP_MASK) - 1
+            row = load(load(index, X_FIRST), group)
+            same = True
+            for k in range(count):
+                column = load(index, X_KEYS + KEY_WORDS * k)
+                if value_of(relation, row, column) != load(registers, load(names, k)):
+                    same = False
+            if same:
+                return group
+        slot = (slot + 1) & mask
+
+
+@inlined
+def find_group(index, registers, names):
+    """The group of the values in some registers, -1 if there is none."""
+    kind = load(index, X_KIND)
+    if kind == INDEX_ALL:
+        return 0
+    if kind == INDEX_DENSE or kind == INDEX_HASH:
+        key = key_of_registers(index, registers, names)
+        if key < 0:
+            return -1
+        return find_packed(index, key)
+    return find_wide(index, registers, names)
+
+
+@function
+def add_packed(index, key):
+    """The group of a packed key, a new one if need be."""
+    table = load(index, X_TABLE)
+    bits = load(index, X_BITS)
+    mask = (1 << bits) - 1
+    slot = slot_of(mixed(key), bits)
+    while True:
+        entry = load(table, 2 * slot)
+        if entry == key + 1:
+            return load(table, 2 * slot + 1)
+        if entry == 0:
+            group = load(index, X_GROUPS)
+            store(index, X_GROUPS, group + 1)
+            store(load(index, X_HEADS), group, -1)
+            store(table, 2 * slot, key + 1)
+            store(table, 2 * slot + 1, group)
+            return group
+        slot = (slot + 1) & mask
+
+
+@function
+def add_wide(index, relation, row):
+    """The same for keys of several words: the key of a row of words."""
+    count = load(index, X_NKEYS)
+    table = load(index, X_TABLE)
+    first = load(index, X_FIRST)
+    bits = load(index, X_BITS)
+    mask = (1 << bits) - 1
+    h = 0
+    for k in range(count):
+        h = combined(h, value_of(relation, row, load(index, X_KEYS + KEY_WORDS * k)))
+    tag = (h << ROW_BITS) & TAG_MASK
+    slot = slot_of(h, bits)
+    while True:
+        entry = load(table, slot)
+        if entry == 0:
+            group = load(index, X_GROUPS)
+            store(index, X_GROUPS, group + 1)
+            store(load(index, X_HEADS), group, -1)
+            store(first, group, row)
+            store(table, slot, tag | (group + 1))
+            return group
+        if (entry & TAG_MASK) == tag:
+            group = (entry & GROUP_MASK) - 1
+            same = True
+            for k in range(count):
+                column = load(index, X_KEYS + KEY_WORDS * k)
+                if value_of(relation, load(first, group), column) != value_of(relation, row, column):
+                    same = False
+            if same:
+                return group
+        slot = (slot + 1) & mask
+
+
+@inlined
+def group_of_row(index, relation, word):
+    kind = load(index, X_KIND)
+    if kind == INDEX_ALL:
+        return 0
+    if kind == INDEX_DENSE:
+        return key_of_row(index, relation, word)
+    if kind == INDEX_HASH:
+        return add_packed(index, key_of_row(index, relation, word))
+    return add_wide(index, relation, word)
+
+
+def extend_chains(index, end):
+    """Adds the rows up to `end` to the chains. Tables, heads and next have room."""
+    relation = load(index, X_RELATION)
+    base = load(index, X_BASE)
+    for row in range(load(index, X_END), end):
+        group = group_of_row(index, relation, row_word(relation, row))
+        heads = load(index, X_HEADS)
+        store(load(index, X_NEXT), row - base, load(heads, group))
+        store(heads, group, row)
+    store(index, X_END, end)
+    return load(index, X_GROUPS)
+
+
+def number_groups(index, start, end, groups):
+    """Writes the group of every row from `start` to `end`, finding new groups on the way; returns how many there are."""
+    relation = load(index, X_RELATION)
+    for row in range(start, end):
+        store(groups, row, group_of_row(index, relation, row_word(relation, row)))
+    return load(index, X_GROUPS)
+
+
+def order_rows(index, end, groups, offsets, ordered):
+    """Orders the rows below `end` by group. `offsets` has a zero for every group and two more."""
+    relation = load(index, X_RELATION)
+    for row in range(end):
+        at = load(groups, row) + 2
+        store(offsets, at, load(offsets, at) + 1)
+    total = 0
+    for group in range(2, load(index, X_GROUPS) + 2):
+        total += load(offsets, group)
+        store(offsets, group, total)
+    # Offset g + 1 is now where group g begins; it moves on as rows come, so that in the end it is where group g ends.
+    for row in range(end):
+        if row + 16 < end:
+            prefetch(ordered + 8 * load(offsets, load(groups, row + 16) + 1))
+        group = load(groups, row)
+        at = load(offsets, group + 1)
+        store(ordered, at, row_word(relation, row))
+        store(offsets, group + 1, at + 1)
+    return 0
+
+
+def move_groups(old, old_bits, table, bits):
+    """Copies the packed keys of a table of groups into a larger, empty one."""
+    mask = (1 << bits) - 1
+    for i in range(1 << old_bits):
+        entry = load(old, 2 * i)
+        if entry != 0:
+            slot = slot_of(mixed(entry - 1), bits)
+            while load(table, 2 * slot) != 0:
+                slot = (slot + 1) & mask
+            store(table, 2 * slot, entry)
+            store(table, 2 * slot + 1, load(old, 2 * i + 1))
+    return 0
+
+
+def fill_wide(index):
+    """Enters all groups of wide keys into an empty table."""
+    relation = load(index, X_RELATION)
+    count = load(index, X_NKEYS)
+    table = load(index, X_TABLE)
+    first = load(index, X_FIRST)
+    bits = load(index, X_BITS)
+    mask = (1 << bits) - 1
+    for group in range(load(index, X_GROUPS)):
+        h = 0
+        for k in range(count):
+            h = combined(h, value_of(relation, load(first, group), load(index, X_KEYS + KEY_WORDS * k)))
+        slot = slot_of(h, bits)
+        while load(table, slot) != 0:
+            slot = (slot + 1) & mask
+        store(table, slot, ((h << ROW_BITS) & TAG_MASK) | (group + 1))
+    return 0
+
+
+KERNELS = {
+    "extend_chains": extend_chains,
+    "number_groups": number_groups,
+    "order_rows": order_rows,
+    "move_groups": move_groups,
+    "fill_wide": fill_wide,
+}

@@ -1,0 +1,168 @@
+"""An index: a relation's visible rows by the values of some columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flintlog.engines.local.kernels.layout import (
+    INDEX_ALL,
+    INDEX_DENSE,
+    INDEX_HASH,
+    INDEX_WIDE,
+    KEY_WORDS,
+    X_BASE,
+    X_BASE_GROUPS,
+    X_BITS,
+    X_END,
+    X_FIRST,
+    X_GROUPS,
+    X_HEADS,
+    X_KEYS,
+    X_KIND,
+    X_NEXT,
+    X_NKEYS,
+    X_OFFSETS,
+    X_ORDERED,
+    X_RELATION,
+    X_TABLE,
+)
+from flintlog.engines.local.kernels.library import address, kernels
+from flintlog.engines.local.storage.block import Block, Log
+from flintlog.engines.local.storage.packing import Packing, packing_for
+
+if TYPE_CHECKING:
+    from flintlog.engines.local.storage.relation import Relation
+
+# Groups are addressed by the key itself while that takes at most this many entries a row, or as many as this in all.
+DENSE_FACTOR = 4
+DENSE_DOMAIN = 1 << 16
+# Chains as long as this are never ordered; longer ones when they hold half as many rows as the ordered part.
+CHAINED = 1 << 10
+# Rows that are entered before the table is looked after.
+STEP = 1 << 16
+MIN_BITS = 6
+
+
+class Index:
+    """Groups of rows that agree in the key columns: the older rows of each ordered, the newer ones in a chain."""
+
+    def __init__(self, relation: Relation, key: tuple[int, ...], request: Callable[[int], None]) -> None:
+        self._relation, self._key, self._request = relation, key, request
+        self.block = Block(X_KEYS + KEY_WORDS * len(key))
+        self.block[X_RELATION], self.block[X_NKEYS] = relation.block.address, len(key)
+        self._layout = -1
+        self._packing: Packing | None = None
+        self._heads, self._next, self._first = Log(request), Log(request), Log(request)
+        self._table = self._offsets = self._ordered = np.zeros(1, np.int64)
+
+    def sync(self) -> None:
+        """Takes in the rows that have become visible."""
+        relation, end = self._relation, self._relation.visible
+        if not self._key:
+            self.block[X_KIND] = INDEX_ALL
+            return
+        if self._layout != relation.layout or not self._covers():
+            self._reset()
+        if end == self._end:
+            return
+        if end - self._base > max(CHAINED, self._base // 2):
+            self._order(end)
+        else:
+            self._chain(end)
+        self._end = end
+
+    def _covers(self) -> bool:
+        """Whether the index's own keys fit the values: in rows of words, these may have grown."""
+        if self._relation.is_packed or self._packing is None or self._relation.ranges is None:
+            return True
+        return self._packing.covers([self._relation.ranges[position] for position in self._key])
+
+    def _reset(self) -> None:
+        relation = self._relation
+        self._layout = relation.layout
+        ranges = relation.packing.ranges() if relation.packing is not None else relation.ranges
+        own = [ranges[position] if ranges is not None else (0, 0) for position in self._key]
+        self._packing = packing_for(own, spare_bits=0 if relation.is_packed else 1)
+        for k, position in enumerate(self._key):
+            at = X_KEYS + KEY_WORDS * k
+            self.block[at] = position
+            if self._packing is not None:
+                self.block[at + 1], self.block[at + 2] = self._packing.lows[k], self._packing.shifts[k]
+                self.block[at + 3] = (1 << self._packing.widths[k]) - 1
+        self._end = self._base = 0
+        self.block[X_END] = self.block[X_BASE] = self.block[X_BASE_GROUPS] = 0
+        self._choose_kind(relation.visible)
+
+    def _choose_kind(self, rows: int) -> None:
+        """Forgets all groups."""
+        if self._packing is not None and 1 << self._packing.bits <= max(DENSE_FACTOR * rows, DENSE_DOMAIN):
+            domain = 1 << self._packing.bits
+            self._heads.reserve(domain)
+            self._heads.array[:domain] = -1
+            self._table = np.zeros(1, np.int64)
+            self.block[X_KIND], self.block[X_GROUPS] = INDEX_DENSE, domain
+        else:
+            self.block[X_KIND] = INDEX_WIDE if self._packing is None else INDEX_HASH
+            self.block[X_GROUPS] = 0
+            self._new_table(MIN_BITS)
+        self._publish()
+
+    def _publish(self) -> None:
+        self.block[X_HEADS], self.block[X_NEXT] = self._heads.address, self._next.address
+        self.block[X_FIRST] = self._first.address
+        self.block[X_TABLE] = address(self._table)
+        self.block[X_OFFSETS], self.block[X_ORDERED] = address(self._offsets), address(self._ordered)
+
+    def _new_table(self, bits: int) -> None:
+        words = 1 if self.block[X_KIND] == INDEX_WIDE else 2
+        self._request(8 * words << bits)
+        self._table = np.zeros(words << bits, np.int64)
+        self.block[X_BITS] = bits
+        self._heads.reserve(1 << (bits - 1))
+        if self.block[X_KIND] == INDEX_WIDE:
+            self._first.reserve(1 << (bits - 1))
+
+    def _reserve(self, more: int) -> None:
+        """Makes room for that many further groups: half the slots stay free."""
+        if self.block[X_KIND] == INDEX_DENSE:
+            return
+        wanted, bits = self.block[X_GROUPS] + more, self.block[X_BITS]
+        if wanted > 1 << (bits - 1):
+            old = self._table
+            self._new_table((2 * wanted - 1).bit_length())
+            self._publish()
+            if self.block[X_KIND] == INDEX_HASH:
+                kernels().move_groups(address(old), bits, address(self._table), self.block[X_BITS])
+            else:
+                kernels().fill_wide(self.block.address)
+
+    def _chain(self, end: int) -> None:
+        self._next.reserve(end - self._base)
+        self._publish()
+        for start in range(self._end, end, STEP):
+            stop = min(end, start + STEP)
+            self._reserve(stop - start)
+            kernels().extend_chains(self.block.address, stop)
+
+    def _order(self, end: int) -> None:
+        dense = self.block[X_KIND] == INDEX_DENSE
+        if not dense and self._packing is not None and 1 << self._packing.bits <= DENSE_FACTOR * end:
+            self._choose_kind(end)
+        groups = np.empty(end, np.int64)
+        for start in range(0, end, STEP):
+            stop = min(end, start + STEP)
+            self._reserve(stop - start)
+            kernels().number_groups(self.block.address, start, stop, address(groups))
+        count = self.block[X_GROUPS]
+        self._request(8 * (count + 2 + end))
+        self._offsets = self._ordered = np.zeros(1, np.int64)  # gives the old ones back first
+        offsets, ordered = np.zeros(count + 2, np.int64), np.empty(end, np.int64)
+        kernels().order_rows(self.block.address, end, address(groups), address(offsets), address(ordered))
+        self._offsets, self._ordered = offsets, ordered
+        self._heads.array[:count] = -1
+        self._base = end
+        self.block[X_BASE], self.block[X_BASE_GROUPS], self.block[X_END] = end, count, end
+        self._publish()

@@ -1,0 +1,83 @@
+"""The threads that run rules, and what each keeps while it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from flintlog.engines.local.kernels.layout import (
+    BUFFER_WORDS,
+    DONE,
+    FULL,
+    OUTSIDE,
+    P_CHUNK,
+    P_CURSOR,
+    P_END,
+    P_SHARED,
+    T_BUDGET,
+    T_ROOM,
+    THREAD_WORDS,
+)
+from flintlog.engines.local.kernels.library import kernels
+from flintlog.engines.local.storage.block import Block
+from flintlog.engines.local.storage.relation import Relation
+
+# Candidates after which a single thread is joined by the others: less is over before they have begun.
+ALONE = 1 << 17
+# Candidates after which a thread comes back: an interrupt, or the progress line, waits for no more than this.
+BUDGET = 1 << 23
+# Room for new rows that a thread asks for at least.
+ROOM = 1 << 12
+
+
+class Workers:
+    """Runs one rule at a time, on one thread or several."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._blocks = [Block(THREAD_WORDS) for _ in range(threads)]
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, rule: Block, into: Relation, outside: Callable[[Block], None], tick: Callable[[], None]) -> None:
+        """Runs a rule to its end. `outside` takes over a row of a thread's registers that the packing does not fit."""
+        rows = rule[P_END] - rule[P_CURSOR]
+        rule[P_SHARED], rule[P_CHUNK] = 0, max(1, min(1024, rows // (8 * len(self._blocks))))
+        run_rule, first = kernels().run_rule, self._blocks[0]
+        for block in self._blocks:
+            kernels().begin(rule.address, block.address)
+        running = [first]
+        budget = ALONE if self._pool is not None else BUDGET
+        while True:
+            room = into.reserve(ROOM * len(running)) // len(running)
+            for block in running:
+                block[T_ROOM], block[T_BUDGET] = room, budget
+            if len(running) == 1:
+                states = [run_rule(rule.address, running[0].address)]
+            else:
+                assert self._pool is not None
+                others = [self._pool.submit(run_rule, rule.address, block.address) for block in running[1:]]
+                states = [run_rule(rule.address, running[0].address), *(other.result() for other in others)]
+            for state, block in zip(states, running, strict=True):
+                if state == OUTSIDE:
+                    outside(block)
+            running = [block for state, block in zip(states, running, strict=True) if state != DONE]
+            if not running:
+                return
+            if budget == ALONE and FULL not in states:
+                budget = BUDGET
+                running += self._join(rule)
+            tick()
+
+    def flush(self, rule: Block, into: Relation) -> None:
+        """Puts what threads have buffered into the relation, before its rows are packed anew."""
+        for block in self._blocks:
+            block[T_ROOM] = into.reserve(BUFFER_WORDS)
+            kernels().flush_rule(rule.address, block.address)
+
+    def _join(self, rule: Block) -> list[Block]:
+        """Further threads for a rule that turns out to be long."""
+        rule[P_SHARED] = 1
+        return self._blocks[1:]
