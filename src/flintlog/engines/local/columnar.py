@@ -41,7 +41,7 @@ class ColumnarRun:
     ) -> None:
         self.program, self.machine, self.evaluation = program, machine, evaluation
         self.workers = Workers(threads)
-        self.resources = Resources(MemoryGuard(evaluation.memory_limit))
+        self.resources = Resources(MemoryGuard(evaluation.memory_limit), self.workers.in_parts)
         self.store = {n: Relation(n, len(r.columns), self.resources) for n, r in program.relations.items()}
         for name, given in rows.items():
             _load(self.store[name], program.relations[name].kinds, given, machine)

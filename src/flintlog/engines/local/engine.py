@@ -20,7 +20,7 @@ from flintlog.ir.words import Words
 from flintlog.types import Row
 
 # Rows that are looked at before the kernels are loaded: about as long as loading them takes.
-PATIENCE = 100_000
+PATIENCE = 20_000
 
 
 class LocalEngine:

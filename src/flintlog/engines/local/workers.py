@@ -26,6 +26,8 @@ from flintlog.engines.local.storage.relation import Relation
 ALONE = 1 << 17
 # Candidates after which a thread comes back: an interrupt, or the progress line, waits for no more than this.
 BUDGET = 1 << 23
+# Slots of a table that several threads share out.
+PARTS_WORTH = 1 << 18
 # Room for new rows that a thread asks for at least.
 ROOM = 1 << 12
 
@@ -76,6 +78,18 @@ class Workers:
         for block in self._blocks:
             block[T_ROOM] = into.reserve(BUFFER_WORDS)
             kernels().flush_rule(rule.address, block.address)
+
+    def in_parts(self, work: Callable[[int, int], None], size: int) -> None:
+        """Does work on the numbers below `size`, on all threads where it is worth while."""
+        if self._pool is None or size < PARTS_WORTH:
+            work(0, size)
+            return
+        count = len(self._blocks)
+        ends = [size * i // count for i in range(count + 1)]
+        others = [self._pool.submit(work, ends[i], ends[i + 1]) for i in range(1, count)]
+        work(ends[0], ends[1])
+        for other in others:
+            other.result()
 
     def _join(self, rule: Block) -> list[Block]:
         """Further threads for a rule that turns out to be long."""

@@ -15,13 +15,22 @@ R_DELTA = 5  # the first of last round's rows
 R_SET = 6  # one of the kinds below
 R_TABLE = 7  # address of the set's slots
 R_BITS = 8  # logarithm of the number of slots
-R_COLUMNS = 10  # low, shift and mask of every column in the packed key
-COLUMN_WORDS = 3
+R_LAST = 9  # of one bit a key: the width of the key's last column
+R_STRIDE = 10  # and how many bits there are for each combination of the others
+R_WIDTH = 11  # bits of a packed key
+R_CROWDED = 12  # whether a short set found no slot near enough
+R_COLUMNS = 13  # low, shift and mask of every column in the packed key, and the largest value above low
+COLUMN_WORDS = 4
 
 SET_KEYS = 0  # slots hold key + 1
 SET_BITS = 1  # one bit a key
 SET_ROWS = 2  # slots hold 16 bits of the hash and row + 1
-SET_SHORT = 3  # slots of 32 bits hold the lower bits of the hash, which can be turned back into the key
+SET_SHORT = 3  # slots of 32 bits hold the lower bits of the hash; the slot's place says the others
+
+# A key is never further from the slot where it belongs than this in a short set, so that its place says enough.
+FAR = 1 << 12
+# Bits of the hash that a short set does not know from the slot where a key belongs, at most.
+SHORT_BITS = 31 - 12
 
 # --- An index: rows by the values of some columns ---------------------------------------------------------------------------
 X_RELATION = 0  # address of the relation's block

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -9,8 +11,9 @@ import numpy as np
 from flintlog.engines.local.kernels.library import address
 from flintlog.engines.local.storage.packing import Array
 
-# Up to here an array doubles; beyond, it grows by an eighth: the system moves large ones without copying.
+# Up to here an array doubles; beyond, it grows by a quarter.
 DOUBLING = 1 << 20
+HUGE_PAGE = 1 << 21
 
 
 class Block:
@@ -39,6 +42,7 @@ class Log:
 
     def __init__(self, request: Callable[[int], None]) -> None:
         self.array: Array = np.empty(16, np.int64)
+        self._map: mmap.mmap | None = None
         self._request = request
 
     @property
@@ -51,7 +55,25 @@ class Log:
 
     def reserve(self, wanted: int) -> None:
         have = self.array.size
-        if wanted > have:
-            room = max(wanted, have * 2 if have < DOUBLING else have * 9 // 8)
-            self._request(8 * (room - have))
+        if wanted <= have:
+            return
+        room = max(wanted, have * 2 if have < DOUBLING else have * 5 // 4)
+        self._request(8 * (wanted - have))
+        if room < DOUBLING or sys.platform != "linux":
             self.array.resize(room, refcheck=False)
+        else:
+            self._grow_map(room)
+
+    def _grow_map(self, room: int) -> None:
+        """Memory of its own that the system moves without copying, in large pages, and gives when it is first touched."""
+        size = -(-8 * room // HUGE_PAGE) * HUGE_PAGE
+        if self._map is None:
+            self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            moved = np.frombuffer(self._map, np.int64)
+            moved[: self.array.size] = self.array
+            self.array = moved
+        else:
+            self.array = np.empty(0, np.int64)  # the map cannot move while an array looks at it
+            self._map.resize(size)
+            self.array = np.frombuffer(self._map, np.int64)
+        self._map.madvise(mmap.MADV_HUGEPAGE)

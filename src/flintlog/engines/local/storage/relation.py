@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,19 +10,26 @@ import numpy as np
 from flintlog.engines.local.kernels.layout import (
     BUFFER_WORDS,
     COLUMN_WORDS,
+    FAR,
     R_ARITY,
     R_BITS,
     R_COLUMNS,
     R_COUNT,
+    R_CROWDED,
     R_DELTA,
+    R_LAST,
     R_ROWS,
     R_SET,
+    R_STRIDE,
     R_TABLE,
     R_VISIBLE,
     R_WIDE,
+    R_WIDTH,
     SET_BITS,
     SET_KEYS,
     SET_ROWS,
+    SET_SHORT,
+    SHORT_BITS,
 )
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block, Log
@@ -31,14 +38,20 @@ from flintlog.engines.local.storage.packing import Array, Packing, Range, joined
 from flintlog.engines.memory import MemoryGuard
 
 MIN_BITS = 6
-MAX_BIT_SET = 40
+# Smaller sets have whole keys in their slots.
+MIN_SHORT = 16
+# One bit for every possible key may take this much memory, if it is no more than so much a row.
+MAX_BIT_BYTES = 384 << 20
+BIT_BYTES_A_ROW = 256
+MIN_BIT_ROWS = 1 << 12
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What relations of a run share: the memory they may take."""
+    """What relations of a run share: the memory they may take, and threads for what takes long."""
 
     guard: MemoryGuard | None = None
+    in_parts: Callable[[Callable[[int, int], None], int], None] = lambda work, size: work(0, size)
 
 
 _UNLIMITED = Resources()
@@ -53,6 +66,7 @@ class Relation:
         self.delta = self.visible = 0
         self.ranges: list[Range] | None = None
         self.layout = 0  # how often rows were packed anew
+        self._grows = False  # whether rules compute values beyond what was known
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
         self.block[R_ARITY] = arity
         self.log = Log(self._request)
@@ -111,11 +125,13 @@ class Relation:
     # --- Packing ----------------------------------------------------------------------------------
 
     def prepare(self, ranges: Sequence[Range], spare_bits: int = 1) -> None:
-        """Makes the packing fit values of these ranges too. Indexes must be asked for again after this."""
+        """Makes the packing fit values of these ranges too, if it can with that many bits to spare in each column. Indexes
+        must be asked for again after this."""
+        self._grows |= spare_bits > 1
         if self.ranges is not None:
             ranges = [joined(a, b) for a, b in zip(self.ranges, ranges, strict=True)]
         self.ranges = list(ranges)
-        if self.packing is not None and not self.packing.covers(ranges):
+        if self.packing is not None and not (self.packing.covers(ranges) and self._in_bits(ranges)):
             columns = self.columns() if self.size else None
             self._set_packing(packing_for(ranges, spare_bits))
             self.layout += 1
@@ -125,20 +141,20 @@ class Relation:
         self.packing = packing
         self.block[R_WIDE] = packing is None
         if packing is not None:
+            self.block[R_WIDTH] = packing.bits
             for position, (low, width, shift) in enumerate(
                 zip(packing.lows, packing.widths, packing.shifts, strict=True)
             ):
                 at = R_COLUMNS + COLUMN_WORDS * position
                 self.block[at], self.block[at + 1], self.block[at + 2] = low, shift, (1 << width) - 1
+                self.block[at + 3] = (1 << width) - 1
 
     def _repack(self, columns: list[Array] | None) -> None:
         """Writes the rows as the packing wants them. They are known to differ."""
         words = self._words(columns) if columns is not None else np.empty(0, np.int64)
         self.log.reserve(words.size)
         self.log.array[: words.size] = words
-        self._new_table(self._bits_for(self.size))
-        if columns is not None:
-            kernels().fill_table(self.block.address)
+        self._fill(self._bits_for(self.size))
 
     def _words(self, columns: Sequence[Array]) -> Array:
         """The rows as they stand in the log."""
@@ -153,9 +169,14 @@ class Relation:
         return max(MIN_BITS, (rows * 8 // 5).bit_length())
 
     def _new_table(self, bits: int) -> None:
-        kind = SET_KEYS if self.packing is not None else SET_ROWS
-        self._request(8 << bits)
-        self._table = np.zeros(1 << bits, np.int64)
+        if self.packing is None:
+            kind = SET_ROWS
+        else:
+            short = MIN_SHORT <= bits < self.packing.bits <= bits + SHORT_BITS
+            kind = SET_SHORT if short else SET_KEYS
+        size = (4 if kind == SET_SHORT else 8) << bits
+        self._request(size)
+        self._table = np.zeros(size >> 3, np.int64)
         self._publish(kind, bits)
 
     def _publish(self, kind: int, bits: int) -> None:
@@ -173,28 +194,70 @@ class Relation:
         if self.block[R_SET] == SET_BITS:
             return room
         bits = self.block[R_BITS]
-        if wanted * 8 > 5 << bits:
-            self._grow_table(self._bits_for(wanted))
+        if wanted * 8 > 5 << bits or self.block[R_CROWDED]:
+            self._grow_table(max(bits + 1, self._bits_for(wanted)))
             bits = self.block[R_BITS]
         return min(room, (5 << bits) // 8 - self.size)
 
-    def _grow_table(self, bits: int) -> None:
-        old, old_bits = self._table, self.block[R_BITS]
+    def _fill(self, bits: int) -> None:
+        """Makes a table of all rows: a larger one if a short one is too crowded."""
         self._new_table(bits)
-        if self.packing is not None:
-            kernels().move_keys(address(old), old_bits, address(self._table), bits)
-        else:
-            kernels().fill_table(self.block.address)
+        while self.size and kernels().fill_table(self.block.address) >= FAR:
+            bits += 1
+            self._new_table(bits)
+
+    def _grow_table(self, bits: int) -> None:
+        """Moves the keys into a larger table, as far as possible in the order they stand in."""
+        self.block[R_CROWDED] = 0
+        if self.packing is None:
+            self._fill(bits)
+            return
+        old, old_bits, old_kind, width = self._table, self.block[R_BITS], self.block[R_SET], self.packing.bits
+        self._new_table(bits)
+        table, kind = address(self._table), self.block[R_SET]
+        crowded: list[int] = []
+
+        def move(start: int, end: int) -> None:
+            if old_kind == SET_KEYS and kind == SET_KEYS:
+                far = kernels().move_keys(address(old), start, end, table, bits)
+            elif old_kind == SET_KEYS:
+                far = kernels().shorten_keys(address(old), start, end, table, bits, width)
+            else:
+                far = kernels().move_short(address(old), old_bits, start, end, table, bits, width)
+            if far >= FAR:
+                crowded.append(far)
+
+        self._resources.in_parts(move, 1 << old_bits)
+        if crowded:
+            self._fill(bits + 1)
 
     def _choose_set(self) -> None:
-        """Goes over to one bit a key when that is smaller; it is faster too."""
-        if self.packing is None or self.block[R_SET] != SET_KEYS:
+        """Goes over to one bit a key when that is smaller, or not much larger: keys that are made together have their bits
+        together, so that it is much faster."""
+        if self.packing is None or self.ranges is None or self.block[R_SET] == SET_BITS or self.size < MIN_BIT_ROWS:
             return
-        bits = self.packing.bits
-        if 10 <= bits <= MAX_BIT_SET and (1 << bits) >> 3 <= self._table.nbytes:
-            self._table = np.zeros((1 << bits) >> 6, np.int64)
-            self._publish(SET_BITS, bits)
-            kernels().fill_table(self.block.address)
+        if self._grows or not self.arity:
+            return
+        ranges = [(low, high) for low, (_, high) in zip(self.packing.lows, self.ranges, strict=True)]
+        stride = -(-(ranges[-1][1] - self.packing.lows[-1] + 1) // 64) * 64
+        highest = self.packing.pack([np.array([high]) for _, high in ranges])[0] >> self.packing.widths[-1]
+        size = (int(highest) + 1) * stride
+        if size >> 3 > max(2 * self._table.nbytes, min(MAX_BIT_BYTES, BIT_BYTES_A_ROW * self.size)):
+            return
+        self._request(size >> 3)
+        self._table = np.zeros(size >> 6, np.int64)
+        self._bit_ranges = ranges
+        for position, (low, high) in enumerate(ranges):
+            self.block[R_COLUMNS + COLUMN_WORDS * position + 3] = high - low
+        self.block[R_LAST], self.block[R_STRIDE] = self.packing.widths[-1], stride
+        self._publish(SET_BITS, size)
+        kernels().fill_table(self.block.address)
+
+    def _in_bits(self, ranges: Sequence[Range]) -> bool:
+        """Whether there are bits for all keys of these ranges, if keys are bits."""
+        if self.block[R_SET] != SET_BITS:
+            return True
+        return all(a <= low and high <= b for (low, high), (a, b) in zip(ranges, self._bit_ranges, strict=True))
 
     # --- Insertion --------------------------------------------------------------------------------
 
@@ -212,5 +275,9 @@ class Relation:
         step = max(BUFFER_WORDS, self.size, 1 << 16)  # tables grow with what is new, not with what is tried
         for start in range(0, words.size, step):
             part = words[start : start + step]
-            self.reserve(part.size)
-            kernels().add_keys(self.block.address, address(part), part.size, address(buffer), 0)
+            done = 0
+            while done < part.size:
+                self.reserve(part.size - done)
+                done += kernels().add_keys(
+                    self.block.address, address(part) + 8 * done, part.size - done, address(buffer)
+                )

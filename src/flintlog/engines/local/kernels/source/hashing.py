@@ -25,3 +25,13 @@ def slot_of(hashed, bits):
 def combined(hashed, word):
     """The hash of several words, one after the other."""
     return mixed(hashed ^ word) + FIRST
+
+
+@inlined
+def shuffled(key, width):
+    """Another number of so many bits for every number of so many bits."""
+    mask = (1 << width) - 1
+    half = (width + 1) >> 1
+    h = (key * FIRST) & mask
+    h = ((h ^ shift_right(h, half)) * SECOND) & mask
+    return h ^ shift_right(h, half)

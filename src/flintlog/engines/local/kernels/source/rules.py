@@ -122,7 +122,7 @@ def contained(relation, registers, names, count, thread):
     for c in range(count):
         at = R_COLUMNS + COLUMN_WORDS * c
         value = load(registers, load(names, c)) - load(relation, at)
-        if value & ~load(relation, at + 2):
+        if below(load(relation, at + 3), value):
             return False
         key |= value << load(relation, at + 1)
     return has_key(relation, key)
@@ -232,7 +232,15 @@ def flush(rule, thread):
         for i in range(rows):
             found += take_row(head, buffer + 8 * arity * i, shared)
     else:
-        found = take_keys(head, buffer, rows, thread + 8 * T_NEW, shared)
+        both = take_keys(head, buffer, rows, thread + 8 * T_NEW, shared)
+        found = both & 0xFFFFFFFF
+        done = both >> 32
+        if done < rows:
+            for i in range(rows - done):
+                store(buffer, i, load(buffer, done + i))
+            store(thread, T_COUNT, rows - done)
+            store(thread, T_ROOM, room - found)
+            return False
     store(thread, T_COUNT, 0)
     store(thread, T_ROOM, room - found)
     store(thread, T_BUDGET, load(thread, T_BUDGET) - rows)
@@ -277,7 +285,7 @@ def emit(rule, thread, registers):
     for c in range(width):
         at = R_COLUMNS + COLUMN_WORDS * c
         value = load(registers, load(out, c)) - load(head, at)
-        if checked and value & ~load(head, at + 2):
+        if checked and below(load(head, at + 3), value):
             return OUTSIDE
         key |= value << load(head, at + 1)
     store(buffer, count, key)

@@ -7,29 +7,41 @@ from __future__ import annotations
 
 from flintlog.engines.local.kernels.layout import (
     BUFFER_WORDS,
+    FAR,
     R_ARITY,
     R_BITS,
     R_COUNT,
+    R_CROWDED,
+    R_LAST,
     R_ROWS,
     R_SET,
+    R_STRIDE,
     R_TABLE,
+    R_WIDTH,
     SET_BITS,
     SET_KEYS,
+    SET_SHORT,
 )
-from flintlog.engines.local.kernels.source.hashing import combined, mixed, slot_of
+from flintlog.engines.local.kernels.source.hashing import combined, mixed, shuffled, slot_of
 from flintlog.engines.local.kernels.source.words import (
     fetch_add,
     fetch_or,
     function,
     inlined,
     load,
+    load_half,
+    load_half_shared,
     load_shared,
     prefetch,
     shift_right,
     store,
+    store_half,
+    swap_half_if,
     swap_if,
 )
 
+LOWER = (1 << 31) - 1
+USED = 1 << 31
 TAKEN = -1  # a slot whose row is being written
 ROW_BITS = 40
 ROW_MASK = (1 << ROW_BITS) - 1
@@ -67,22 +79,63 @@ def insert_hashed(table, bits, keys, count, new, shared):
 
 
 @function
-def insert_bits(table, keys, count, new, shared):
-    """The same for one bit a key."""
+def insert_short(table, bits, width, keys, count, new, shared):
+    """The same for slots of 32 bits. Stops at a key that finds no slot near enough; returns how many keys it did, and how
+    many of these were new, as one number."""
+    mask = (1 << bits) - 1
+    rest = width - bits
     for i in range(count):
-        prefetch(table + 8 * (load(keys, i) >> 6))
+        prefetch(table + 4 * shift_right(shuffled(load(keys, i), width), rest))
     found = 0
     for i in range(count):
         key = load(keys, i)
-        bit = 1 << (key & 63)
-        word = load_shared(table, key >> 6)
+        h = shuffled(key, width)
+        entry = (h & LOWER) | USED
+        slot = shift_right(h, rest)
+        far = (slot + FAR) & mask
+        while True:
+            known = load_half_shared(table, slot)
+            if known == entry:
+                break
+            if known == 0:
+                if shared:
+                    if swap_half_if(table, slot, 0, entry) != 0:
+                        continue
+                else:
+                    store_half(table, slot, entry)
+                store(new, found, key)
+                found += 1
+                break
+            slot = (slot + 1) & mask
+            if slot == far:
+                return (i << 32) | found
+    return (count << 32) | found
+
+
+@inlined
+def bit_of(key, last, stride):
+    """Where a key's bit is: the values of the last column side by side."""
+    return shift_right(key, last) * stride + (key & ((1 << last) - 1))
+
+
+@function
+def insert_bits(table, last, stride, keys, count, new, shared):
+    """The same for one bit a key."""
+    for i in range(count):
+        prefetch(table + 8 * (bit_of(load(keys, i), last, stride) >> 6))
+    found = 0
+    for i in range(count):
+        key = load(keys, i)
+        place = bit_of(key, last, stride)
+        bit = 1 << (place & 63)
+        word = load_shared(table, place >> 6)
         if word & bit:
             continue
         if shared:
-            if fetch_or(table, key >> 6, bit) & bit:
+            if fetch_or(table, place >> 6, bit) & bit:
                 continue
         else:
-            store(table, key >> 6, word | bit)
+            store(table, place >> 6, word | bit)
         store(new, found, key)
         found += 1
     return found
@@ -90,10 +143,19 @@ def insert_bits(table, keys, count, new, shared):
 
 @function
 def take_keys(relation, keys, count, new, shared):
-    """Inserts keys into a relation, at most as many as `new` has room for; returns how many are new."""
+    """Inserts keys into a relation, at most as many as `new` has room for; returns how many it did (all of them, but for a
+    short set that is crowded), and how many of these are new, as one number."""
     table = load(relation, R_TABLE)
-    if load(relation, R_SET) == SET_BITS:
-        found = insert_bits(table, keys, count, new, shared)
+    kind = load(relation, R_SET)
+    done = count
+    if kind == SET_SHORT:
+        both = insert_short(table, load(relation, R_BITS), load(relation, R_WIDTH), keys, count, new, shared)
+        done = both >> 32
+        found = both & LOWER
+        if done < count:
+            store(relation, R_CROWDED, 1)
+    elif kind == SET_BITS:
+        found = insert_bits(table, load(relation, R_LAST), load(relation, R_STRIDE), keys, count, new, shared)
     else:
         found = insert_hashed(table, load(relation, R_BITS), keys, count, new, shared)
     if found:
@@ -101,24 +163,40 @@ def take_keys(relation, keys, count, new, shared):
         start = fetch_add(relation, R_COUNT, found)
         for i in range(found):
             store(rows, start + i, load(new, i))
-    return found
+    return (done << 32) | found
 
 
-def add_keys(relation, keys, count, buffer, shared):
-    """Inserts any number of keys; `buffer` has BUFFER_WORDS words."""
-    added = 0
-    for start in range(0, count, BUFFER_WORDS):
-        added += take_keys(relation, keys + 8 * start, min(BUFFER_WORDS, count - start), buffer, shared)
-    return added
+def add_keys(relation, keys, count, buffer):
+    """Inserts any number of keys, unless the set is too crowded; returns how many it did. `buffer` has BUFFER_WORDS
+    words."""
+    start = 0
+    while start < count:
+        wanted = min(BUFFER_WORDS, count - start)
+        done = take_keys(relation, keys + 8 * start, wanted, buffer, False) >> 32
+        start += done
+        if done < wanted:
+            break
+    return start
 
 
 @inlined
 def has_key(relation, key):
     table = load(relation, R_TABLE)
     if load(relation, R_SET) == SET_BITS:
-        return (shift_right(load(table, key >> 6), key & 63) & 1) != 0
+        place = bit_of(key, load(relation, R_LAST), load(relation, R_STRIDE))
+        return (shift_right(load(table, place >> 6), place & 63) & 1) != 0
     bits = load(relation, R_BITS)
     mask = (1 << bits) - 1
+    if load(relation, R_SET) == SET_SHORT:
+        width = load(relation, R_WIDTH)
+        h = shuffled(key, width)
+        slot = shift_right(h, width - bits)
+        short = (h & LOWER) | USED
+        while True:
+            entry = load_half_shared(table, slot)
+            if entry == 0 or entry == short:
+                return entry != 0
+            slot = (slot + 1) & mask
     slot = slot_of(mixed(key), bits)
     while True:
         entry = load_shared(table, slot)
@@ -212,8 +290,40 @@ def has_row(relation, row):
 # --- Other sizes ------------------------------------------------------------------------------------------------------------------
 
 
+@inlined
+def put(table, slot, mask, entry, shared):
+    """Writes a key that is not there into the first free slot."""
+    while True:
+        if load_shared(table, slot) == 0:
+            if not shared:
+                store(table, slot, entry)
+                return
+            if swap_if(table, slot, 0, entry) == 0:
+                return
+        else:
+            slot = (slot + 1) & mask
+
+
+@inlined
+def put_short(table, slot, mask, entry, shared):
+    """Returns how far from its place that was."""
+    far = 0
+    while True:
+        if load_half_shared(table, slot) == 0:
+            if not shared:
+                store_half(table, slot, entry)
+                return far
+            if swap_half_if(table, slot, 0, entry) == 0:
+                return far
+        else:
+            slot = (slot + 1) & mask
+            far += 1
+
+
 def fill_table(relation):
-    """Enters all rows of a relation into its empty set."""
+    """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short one."""
+    far = 0
+    width = load(relation, R_WIDTH)
     count = load(relation, R_COUNT)
     rows = load(relation, R_ROWS)
     table = load(relation, R_TABLE)
@@ -223,8 +333,11 @@ def fill_table(relation):
     arity = load(relation, R_ARITY)
     for i in range(count):
         if kind == SET_BITS:
-            key = load(rows, i)
-            store(table, key >> 6, load(table, key >> 6) | (1 << (key & 63)))
+            place = bit_of(load(rows, i), load(relation, R_LAST), load(relation, R_STRIDE))
+            store(table, place >> 6, load(table, place >> 6) | (1 << (place & 63)))
+        elif kind == SET_SHORT:
+            h = shuffled(load(rows, i), width)
+            far = max(far, put_short(table, shift_right(h, width - bits), mask, (h & LOWER) | USED, False))
         else:
             if kind == SET_KEYS:
                 h = mixed(load(rows, i))
@@ -236,20 +349,57 @@ def fill_table(relation):
             while load(table, slot) != 0:
                 slot = (slot + 1) & mask
             store(table, slot, entry)
-    return count
+    return far
 
 
-def move_keys(old, old_bits, table, bits):
-    """Copies the keys of a table into a larger, empty one, in the order they stand in."""
+def move_keys(old, start, end, table, bits):
+    """Copies the keys in some slots of a table into a larger, empty one, in the order they stand in. Threads may do other
+    parts at the same time: they meet near the ends."""
     mask = (1 << bits) - 1
-    for i in range(1 << old_bits):
+    for i in range(start, end):
         entry = load(old, i)
         if entry != 0:
-            slot = slot_of(mixed(entry - 1), bits)
-            while load(table, slot) != 0:
-                slot = (slot + 1) & mask
-            store(table, slot, entry)
+            put(table, slot_of(mixed(entry - 1), bits), mask, entry, i - start < FAR or end - i < FAR)
     return 0
 
 
-KERNELS = {"add_keys": add_keys, "add_rows": add_rows, "fill_table": fill_table, "move_keys": move_keys}
+def shorten_keys(old, start, end, table, bits, width):
+    """The same from a table of keys into a short one. Returns how far a key is from its place at most."""
+    mask = (1 << bits) - 1
+    far = 0
+    for i in range(start, end):
+        key = load(old, i) - 1
+        if key >= 0:
+            h = shuffled(key, width)
+            far = max(far, put_short(table, shift_right(h, width - bits), mask, (h & LOWER) | USED, True))
+    return far
+
+
+def move_short(old, old_bits, start, end, table, bits, width):
+    """The same for short tables."""
+    mask = (1 << bits) - 1
+    far = 0
+    rest = width - old_bits
+    known = max(0, 31 - rest)  # bits of the place that the entry has
+    for i in range(start, end):
+        entry = load_half(old, i)
+        if entry != 0:
+            entry &= LOWER
+            if width <= 31:
+                h = entry
+            else:
+                home = (i - ((i - (entry >> rest)) & ((1 << known) - 1))) & ((1 << old_bits) - 1)
+                h = (home << rest) | (entry & ((1 << rest) - 1))
+            near = i - start < 2 * FAR or end - i < 2 * FAR
+            far = max(far, put_short(table, shift_right(h, width - bits), mask, (h & LOWER) | USED, near))
+    return far
+
+
+KERNELS = {
+    "add_keys": add_keys,
+    "add_rows": add_rows,
+    "fill_table": fill_table,
+    "move_keys": move_keys,
+    "shorten_keys": shorten_keys,
+    "move_short": move_short,
+}
