@@ -1,24 +1,27 @@
-"""From text to IR: the data flow of the compiler in one screen."""
+"""From text to optimised IR: the data flow of the compiler in one screen."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flintlog.check.checked import CheckedProgram
 from flintlog.check.program import check
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
-from flintlog.ir.program import Program
+from flintlog.ir.program import IoDirective, Program
 from flintlog.lower.program import lower
+from flintlog.passes.context import PassContext, wanted_by_directives
+from flintlog.passes.manager import Applied, applied_passes, check_names
+from flintlog.passes.remove_unneeded import needed_only
 from flintlog.source import SourceFile
 from flintlog.syntax import ast
 from flintlog.syntax.parser import parse
 
-STAGES = ("ast", "checked", "ir")
+STAGES = ("ast", "checked", "ir", "optimised")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,7 @@ class Compilation:
     checked: CheckedProgram | None
     ir: Program | None
     report: Report
+    word_size: int = 64
 
     @property
     def program(self) -> Program:
@@ -72,7 +76,43 @@ def compile_source(
         except FlintlogError as error:
             for diagnostic in error.diagnostics:
                 report.add(diagnostic)
-    return Compilation(tree, checked, lowered, report)
+    return Compilation(tree, checked, lowered, report, word_size)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimisation:
+    """What the passes made of a program, one after the other. `start` is what they began with: the part of the program
+    that its results need."""
+
+    start: Program
+    passes: Sequence[Applied]
+
+    @property
+    def program(self) -> Program:
+        return self.passes[-1].after if self.passes else self.start
+
+
+@collection_paused()
+def optimise_compiled(
+    compilation: Compilation,
+    *,
+    wanted: Collection[str] | None = None,
+    given: Collection[str] = (),
+    without: Collection[str] = (),
+    verified: bool = False,
+) -> Optimisation:
+    """Takes a compiled program through the passes. `wanted` are the relations that will be looked at, unless told those
+    of `.output` and `.printsize`; `given` are relations that get rows from outside, as if they had an `.input`."""
+    check_names(without)
+    program = compilation.program
+    inputs = tuple(IoDirective("input", name) for name in given)
+    program = replace(program, io=(*program.io, *inputs)) if inputs else program
+    names = wanted_by_directives(program) if wanted is None else frozenset(wanted)
+    assert compilation.checked is not None
+    pragmas = {pragma.key: pragma.value for pragma in compilation.checked.pragmas}
+    context = PassContext(names, compilation.word_size, pragmas=pragmas)
+    start = needed_only(program, names)
+    return Optimisation(start, applied_passes(start, context, without, verified=verified))
 
 
 def read_source(path: Path) -> SourceFile:

@@ -38,7 +38,7 @@ def run_case(case: Path, engine: Engine, out: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("flintlog.api.run.load_engine", lambda name, threads: engine)
     facts = case / "facts"
     program = Program.load(case / "program.dl", word_size=word_size)
-    lowered = program.results_only()
+    lowered = program.optimised(verified=True)
     verify(lowered)
     run = Run(facts_dir=facts if facts.is_dir() else case, word_size=word_size, functors=program.functors())
     stdout = io.StringIO()

@@ -18,6 +18,7 @@ from flintlog.engines.naive import NaiveEngine
 from flintlog.ir import program as ir
 from flintlog.ir.text import parse_program, print_program
 from flintlog.ir.verify import verify
+from flintlog.passes.context import PassContext
 from flintlog.passes.remove_unneeded import remove_unneeded
 from flintlog.source import SourceFile
 from flintlog.syntax import ast, printer
@@ -141,7 +142,7 @@ def test_engines_agree(program: ast.Program, data: DataObject) -> None:
 def test_what_is_not_needed_can_go(program: ast.Program, data: DataObject) -> None:
     lowered = compiled(program)
     wanted = data.draw(st.sets(st.sampled_from(sorted(lowered.relations)), min_size=1))
-    left = remove_unneeded(lowered, wanted)
+    left = remove_unneeded(lowered, PassContext(frozenset(wanted)))
     verify(left)
     whole, part = answer(lowered), answer(left)
     assert {name: part[name] for name in wanted} == {name: whole[name] for name in wanted}

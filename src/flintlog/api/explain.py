@@ -1,27 +1,77 @@
-"""A program after each stage of the compiler, as text."""
+"""A program after each stage of the compiler, as text, as a graph or as a page."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from flintlog.check.checked import CheckedProgram, Clause, NegatedAtom
-from flintlog.compiler import STAGES, Compilation
+from flintlog.compiler import STAGES, Compilation, optimise_compiled
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.ir.program import Program
 from flintlog.ir.text import print_program as print_ir
+from flintlog.passes.changes import describe_change
+from flintlog.passes.manager import Applied
 from flintlog.syntax import ast
 from flintlog.syntax.printer import print_item, print_program
 
+FORMATS = ("text", "dot", "html")
+
 
 @deep_recursion()
-def explain(compilation: Compilation, stage: str = "ir") -> str:
-    """The text form of a stage. Raises the program's errors if they keep it from getting there."""
-    if stage not in STAGES:
-        note = did_you_mean(stage, STAGES) or f"stages: {', '.join(STAGES)}"
-        raise FlintlogError([Diagnostic("E905", f"there is no stage `{stage}`", note=note)])
-    if stage == "ast" and not compilation.report.has_errors:
+def explain(compilation: Compilation, stage: str = "ir", format: str = "text", without: Collection[str] = ()) -> str:
+    """A stage in one of the formats. Raises the program's errors if they keep it from getting there."""
+    _check("E905", "stage", stage, STAGES)
+    _check("E912", "format", format, FORMATS)
+    if stage in ("ast", "checked"):
+        if format != "text":
+            note = "ir and optimised are the stages with graphs and pages"
+            raise FlintlogError([Diagnostic("E912", f"stage `{stage}` has no format `{format}`", note=note)])
+        return _source(compilation, stage)
+    if stage == "ir":
+        return _rendered(compilation.program, [], format)
+    optimisation = optimise_compiled(compilation, without=without, verified=True)
+    return _rendered(optimisation.program, list(map(_pass_line, optimisation.passes)), format)
+
+
+def _check(code: str, what: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        note = did_you_mean(name, known) or f"{what}s: {', '.join(known)}"
+        raise FlintlogError([Diagnostic(code, f"there is no {what} `{name}`", note=note)])
+
+
+# --- The IR ---------------------------------------------------------------------------------------
+
+
+def _rendered(program: Program, passes: Sequence[tuple[str, str, str]], format: str) -> str:
+    if format == "dot":
+        from flintlog.api.explain_dot import dot_of
+
+        return dot_of(program)
+    if format == "html":
+        from flintlog.api.explain_html import html_of
+
+        return html_of(program, passes)
+    width = max((len(name) for name, _, _ in passes), default=0)
+    heading = "".join(f"# {name:{width}}  {change}\n" for name, _, change in passes)
+    return f"{heading}\n{print_ir(program)}" if heading else print_ir(program)
+
+
+def _pass_line(applied: Applied) -> tuple[str, str, str]:
+    """A pass's name, what it is for, and what it changed."""
+    change = "switched off" if applied.skipped else describe_change(applied.before, applied.after)
+    return applied.step.name, applied.step.summary, change
+
+
+# --- Earlier stages -------------------------------------------------------------------------------
+
+
+def _source(compilation: Compilation, stage: str) -> str:
+    compilation.report.raise_if_errors()
+    if stage == "ast":
         return print_program(compilation.ast)
-    program = compilation.program
     assert compilation.checked is not None
-    return _print_checked(compilation.checked) if stage == "checked" else print_ir(program)
+    return _print_checked(compilation.checked)
 
 
 def _print_checked(program: CheckedProgram) -> str:

@@ -12,10 +12,11 @@ from flintlog.api.facts import rows_of
 from flintlog.api.functors import load_functors
 from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
-from flintlog.compiler import Compilation, compile_source, read_source
+from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.ir import program as ir
-from flintlog.passes.remove_unneeded import remove_unneeded
+from flintlog.passes.context import wanted_by_directives
+from flintlog.passes.remove_unneeded import needed_only
 from flintlog.source import SourceFile
 from flintlog.types import Row
 
@@ -83,16 +84,21 @@ class Program:
         """Every problem of the program, warnings too, in the order of the text."""
         return self.compilation.report.sorted()
 
-    def explain(self, stage: str = "ir") -> str:
-        """The program after a stage of the compiler: ast, checked or ir."""
+    def explain(self, stage: str = "ir", *, format: str = "text", without: Iterable[str] = ()) -> str:
+        """The program after a stage of the compiler: ast, checked, ir or optimised. The last two have the formats dot
+        and html too; the last leaves out the passes named in `without`."""
         from flintlog.api.explain import explain
 
-        return explain(self.compilation, stage)
+        return explain(self.compilation, stage, format, tuple(without))
 
     def results_only(self) -> ir.Program:
         """The compiled program without what no `.output` or `.printsize` needs."""
         program = self.compilation.program
-        return remove_unneeded(program, {d.relation for d in program.io if d.kind != "input"})
+        return needed_only(program, wanted_by_directives(program))
+
+    def optimised(self, without: Iterable[str] = (), *, verified: bool = False) -> ir.Program:
+        """What computes the relations of `.output` and `.printsize`, after all passes but those in `without`."""
+        return optimise_compiled(self.compilation, without=tuple(without), verified=verified).program
 
     def functors(self) -> dict[str, Callable[..., Any]]:
         """The functions in `functors.py` beside the program, if the program declares functors."""
@@ -111,11 +117,13 @@ class Program:
         memory_limit: int | None = None,
         facts_dir: str | PathLike[str] | None = None,
         functors: Mapping[str, Callable[..., Any]] | None = None,
+        without: Iterable[str] = (),
         **facts: Any,
     ) -> Result:
         """Runs the program. Relations given by name take rows, pandas or polars frames, Arrow tables or a path; other
         inputs are read as their `.input` says. Nothing is written: the result has every relation. `more_facts` is for
-        names that Python does not take as arguments: `run({"net.link": rows})`."""
+        names that Python does not take as arguments: `run({"net.link": rows})`. `without` names passes of the optimizer
+        to leave out."""
         program = self.compilation.program
         report = Report()
         given: dict[str, list[Row]] = {}
@@ -137,4 +145,5 @@ class Program:
             given=given,
             notify=warnings.append,
         )
-        return Result(program, evaluate(program, run), warnings)
+        optimised = optimise_compiled(self.compilation, wanted=program.relations, given=given, without=tuple(without))
+        return Result(program, evaluate(optimised.program, run), warnings)

@@ -14,6 +14,7 @@ from flintlog.engines.engine import Evaluation, Progress, load_engine
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.column_facts import read_columns
 from flintlog.ir.program import IoDirective, Program
+from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words
 from flintlog.source import Span
 from flintlog.types import Row
@@ -37,6 +38,8 @@ class Run:
 def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
     """The rows of every relation. All problems of all facts files come in one go."""
     engine = load_engine(run.engine, run.threads)
+    if not getattr(engine, "knows_shared", False):
+        program = without_shared(program)
     functions = bind_functors(program, run.functors, Words(run.word_size))
     facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in run.given.items()}
     report = Report()

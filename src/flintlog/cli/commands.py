@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
     facts_dir = Path(args.fact_dir)
     program = _load(args)
     _show_warnings(program, args.no_warn or args.quiet)
-    lowered = program.results_only()
+    lowered = program.optimised(args.without, verified=args.verify_passes)
     reads_files = any(directive.kind == "input" for directive in lowered.io)
     if reads_files and not facts_dir.is_dir():
         raise FlintlogError(
@@ -72,7 +72,7 @@ def check(args: Namespace) -> int:
 def explain(args: Namespace) -> int:
     program = _load(args)
     _show_warnings(program, args.no_warn)
-    sys.stdout.write(program.explain(args.stage).rstrip("\n") + "\n")
+    sys.stdout.write(program.explain(args.stage, format=args.format, without=args.without).rstrip("\n") + "\n")
     return 0
 
 

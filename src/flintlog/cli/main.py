@@ -39,6 +39,16 @@ def _program_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("-w", "--no-warn", action="store_true", help="do not show warnings")
 
 
+def _without_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--without",
+        metavar="PASS",
+        action="append",
+        default=[],
+        help="switch a pass of the optimizer off, or `all`; may be repeated",
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="flintlog", description="Datalog in Soufflé's dialect.")
     parser.add_argument("--version", action="version", version=f"flintlog {flintlog.__version__}")
@@ -63,6 +73,8 @@ def _parser() -> argparse.ArgumentParser:
         default="auto",
         help="local, or naive: the reference engine (default: local)",
     )
+    _without_option(run)
+    run.add_argument("--verify-passes", action="store_true", help="check the optimizer's work after each pass")
     run.add_argument("--functors", metavar="FILE.py", help="functors in Python (default: functors.py by the program)")
     run.add_argument(
         "--memory-limit", metavar="SIZE", help="how much memory a run may take, as 500M or 2G (default: 80 %% of it)"
@@ -76,7 +88,9 @@ def _parser() -> argparse.ArgumentParser:
 
     explain = commands.add_parser("explain", help="show a program after a stage of the compiler")
     _program_options(explain)
-    explain.add_argument("--stage", default="ir", help="ast, checked or ir (default: %(default)s)")
+    explain.add_argument("--stage", default="ir", help="ast, checked, ir or optimised (default: %(default)s)")
+    explain.add_argument("--format", default="text", help="text; dot or html for ir and optimised (default: text)")
+    _without_option(explain)
     return parser
 
 

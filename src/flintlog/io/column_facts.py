@@ -1,27 +1,30 @@
-"""Facts as columns, read and written by Arrow: the fast way for plain delimited files of numbers, floats and symbols.
+"""Facts as columns: the form in which millions of rows come in and go out.
 
-What Arrow does not read just as the careful reader would (signs, blanks, too many columns, any mistake) is left to that
-one: `read_columns` then gives None.
+`read_columns` reads in bulk what is plainly right. Whatever a format's bulk reader does not take just as the careful
+one would (blanks, signs, odd layouts, any mistake) is left to that one, which also says what is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from flintlog.io.parameters import BadParameter, data_path, dialect
-from flintlog.types import Field, Kind, Row, ScalarType, TypeTable
+from flintlog.diagnostics import FlintlogError
+from flintlog.io.packed import DamagedFile, unpacked
+from flintlog.io.parameters import data_path, dialect, relation_name
+from flintlog.io.schema import Schema
+from flintlog.types import Field, Kind, Row, TypeTable
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-# A file of fewer bytes is read before Arrow is loaded.
-SMALL = 200_000
-
-_ARROW = {Kind.NUMBER: "int64", Kind.UNSIGNED: "uint64", Kind.FLOAT: "float64"}
+# A file of fewer bytes is read row by row in less time than numpy and Arrow take to load; once they are loaded, one of
+# a tenth.
+SMALL = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +35,16 @@ class Symbols:
     texts: list[str]
 
     def tolist(self) -> list[str]:
-        return [self.texts[position] for position in self.positions.tolist()]
+        return list(map(self.texts.__getitem__, self.positions.tolist()))
+
+    def __getitem__(self, rows: slice) -> Symbols:
+        return Symbols(self.positions[rows], self.texts)
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """Rows in columns: arrays of numbers or floats, or Symbols. Iterates over rows of Python values."""
+    """Rows in columns: arrays of int64 for numbers, uint64 for unsigned ones, float64 for floats, or Symbols.
+    Iterates over rows of Python values."""
 
     columns: tuple[Any, ...]
     size: int
@@ -50,113 +57,92 @@ class ColumnFacts:
 
 
 def read_columns(
-    relation: str, columns: Sequence[Field], params: Mapping[str, str], types: TypeTable, facts_dir: Path
+    relation: str,
+    columns: Sequence[Field],
+    params: Mapping[str, str],
+    types: TypeTable,
+    facts_dir: Path,
+    word_size: int = 64,
 ) -> ColumnFacts | None:
-    """The facts of a delimited file of 64-bit words; None if they have to be read carefully."""
-    kinds = [_plain_kind(types[field.type]) for field in columns]
-    if not columns or None in kinds or params.get("IO", "file") not in ("file", "csv") or "compress" in params:
+    """The facts of an .input directive; None if they have to be read carefully. Floats are numbers, all of
+    them. With words of 32 bits there are only numbers and symbols: the word of another value is then not the one that
+    stands in a column here."""
+    schema = Schema(relation_name(relation, params), columns, types, word_size)
+    reader = _READERS.get(params.get("IO", "file"))
+    if not columns or reader is None or not set(schema.kinds()) <= _PLAIN[word_size]:
         return None
     try:
-        form = dialect(params, len(columns))
-    except BadParameter:
+        return reader(relation, params, facts_dir, schema)
+    except (FlintlogError, DamagedFile, OSError):
         return None
-    path = data_path(relation, params, facts_dir, ".facts")
-    if form.rfc4180 or form.headers or form.chosen or not path.is_file() or path.stat().st_size < SMALL:
+
+
+_PLAIN = {32: {Kind.NUMBER, Kind.SYMBOL}, 64: {Kind.NUMBER, Kind.UNSIGNED, Kind.FLOAT, Kind.SYMBOL}}
+
+
+def _is_small(size: int) -> bool:
+    return size < (SMALL // 10 if "pyarrow" in sys.modules else SMALL)
+
+
+def _large_file(path: Path) -> bytes | None:
+    """What is in the file, unpacked, unless that is little."""
+    # Facts that are packed to a tenth of their size, or less, would be odd.
+    if not path.is_file() or _is_small(path.stat().st_size * 10):
         return None
-    if len(form.delimiter) != 1 or not 0 < ord(form.delimiter) < 128:
+    data = unpacked(path.read_bytes())
+    return None if _is_small(len(data)) else data
+
+
+def _delimited(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
+    layout = dialect(params, len(schema.columns))
+    data = _large_file(data_path(relation, params, facts_dir, ".facts"))
+    if data is None:
         return None
-    return _read(path, form.delimiter, [kind for kind in kinds if kind is not None])
+    from flintlog.io.delimited_columns import read_delimited_columns
+
+    return read_delimited_columns(data, schema, layout)
 
 
-def write_columns(stream: BinaryIO, facts: ColumnFacts, delimiter: str) -> bool:
-    """Writes rows of numbers and symbols as delimited text, in order. Writes nothing and returns False where a symbol
-    holds what Arrow would have to quote."""
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import csv
-
-    ranks, arrays = [], []
-    for column in facts.columns:
-        if isinstance(column, Symbols):
-            order = sorted(range(len(column.texts)), key=column.texts.__getitem__)
-            rank = np.empty(len(order), np.int64)
-            rank[order] = np.arange(len(order))
-            ranks.append(rank[column.positions])
-            arrays.append(pa.array(column.texts, pa.string()).take(pa.array(column.positions)))
-        else:
-            ranks.append(column)
-            arrays.append(pa.array(column))
-    table = pa.table(arrays, names=[str(i) for i in range(len(arrays))]).take(pa.array(np.lexsort(ranks[::-1])))
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
-    try:
-        sink = pa.BufferOutputStream()
-        csv.write_csv(table, sink, options)
-    except pa.ArrowInvalid:
-        return False
-    stream.write(sink.getvalue())
-    return True
-
-
-def _plain_kind(definition: object) -> Kind | None:
-    plain = isinstance(definition, ScalarType) and definition.bits in (None, 64)
-    return definition.kind if plain and isinstance(definition, ScalarType) else None
-
-
-def _read(path: Path, delimiter: str, kinds: Sequence[Kind]) -> ColumnFacts | None:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    data = path.read_bytes()
-    # Arrow would drop a carriage return, an empty line or a byte order mark.
-    if not data or b"\r" in data or b"\n\n" in data or data.startswith((b"\n", b"\xef\xbb\xbf")):
+def _json(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
+    data = _large_file(data_path(relation, params, facts_dir, ".json"))
+    if data is None:
         return None
-    # It would take hexadecimal numbers, and blanks after a number.
-    if _numeric(kinds) and (b"x" in data or _has_blank_ends(data, delimiter.encode())):
+    from flintlog.io.json_columns import read_json_columns
+
+    return read_json_columns(data, schema)
+
+
+def _sqlite(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
+    from flintlog.io.sqlite import database_name
+
+    database = database_name(relation, params, facts_dir)
+    path = Path(database)
+    if database.startswith(("file:", ":memory:")) or not path.is_file() or _is_small(path.stat().st_size):
         return None
-    names = [str(i) for i in range(len(kinds))]
-    text = pa.dictionary(pa.int32(), pa.string())
-    types = {name: pa.type_for_alias(_ARROW[k]) if k in _ARROW else text for name, k in zip(names, kinds, strict=True)}
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(data),
-            csv.ReadOptions(column_names=names),
-            csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, newlines_in_values=False),
-            csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
-        )
-    except (pa.ArrowInvalid, pa.ArrowKeyError):
-        return None
-    columns = tuple(_column(table.column(name), k) for name, k in zip(names, kinds, strict=True))
-    if not all(_plain_floats(column) for column, kind in zip(columns, kinds, strict=True) if kind is Kind.FLOAT):
-        return None
-    return ColumnFacts(columns, len(table))
+    from flintlog.io.sqlite_columns import read_sqlite_columns
+
+    return read_sqlite_columns(database, schema)
 
 
-def _numeric(kinds: Sequence[Kind]) -> bool:
-    return any(kind is not Kind.SYMBOL for kind in kinds)
+def _parquet(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
+    # Whatever its size: nothing but Arrow reads such a file.
+    from flintlog.io.table_columns import read_parquet_columns
+
+    return read_parquet_columns(data_path(relation, params, facts_dir, ".parquet"), schema)
 
 
-def _has_blank_ends(data: bytes, delimiter: bytes) -> bool:
-    """Whether some value ends with a blank, which Arrow would not mind."""
-    return any(
-        blank != delimiter and (blank + delimiter in data or blank + b"\n" in data or data.endswith(blank))
-        for blank in (b" ", b"\t")
-    )
+def _arrow(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
+    from flintlog.io.table_columns import read_arrow_columns
+
+    return read_arrow_columns(data_path(relation, params, facts_dir, ".arrow"), schema)
 
 
-def _plain_floats(column: NDArray[numpy.float64]) -> bool:
-    """Whether all have a value, and all of its digits: what is too large or too small for that is a mistake."""
-    import numpy as np
-
-    size = np.abs(column)
-    return bool(np.all(np.isfinite(column) & ((size == 0) | (size >= np.finfo(np.float64).tiny))))
-
-
-def _column(column: Any, kind: Kind) -> Any:
-    import numpy as np
-
-    if kind is not Kind.SYMBOL:
-        return column.to_numpy()
-    unified = column.unify_dictionaries().combine_chunks()
-    chunks = unified.chunks if hasattr(unified, "chunks") else [unified]
-    positions = [chunk.indices.to_numpy(zero_copy_only=False).astype(np.int64) for chunk in chunks]
-    return Symbols(np.concatenate(positions), chunks[0].dictionary.to_pylist())
+_READERS: dict[str, Callable[[str, Mapping[str, str], Path, Schema], ColumnFacts | None]] = {
+    "file": _delimited,
+    "csv": _delimited,
+    "json": _json,
+    "jsonfile": _json,
+    "sqlite": _sqlite,
+    "parquet": _parquet,
+    "arrow": _arrow,
+}

@@ -17,13 +17,14 @@ from flintlog.types import Field, Kind, Row, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 
 def read_columnar(path: Path, is_parquet: bool, schema: Schema, report: Report, span: Span) -> list[Row]:
     import pyarrow as pa
 
     try:
-        table = _read_parquet(path) if is_parquet else _read_ipc(path)
+        table = open_parquet(path).read() if is_parquet else read_ipc(path)
     except (pa.ArrowException, OSError) as error:
         kind = "a Parquet file" if is_parquet else "an Arrow file"
         message = f"cannot read `{path}` as {kind}: {str(error).splitlines()[0]}"
@@ -31,20 +32,22 @@ def read_columnar(path: Path, is_parquet: bool, schema: Schema, report: Report, 
     problems = FileProblems(report, str(path))
     columns = [
         _values(table.column(index), column, schema, problems)
-        for index, column in zip(_chosen(table.schema, schema, path, span), schema.columns, strict=True)
+        for index, column in zip(chosen_columns(table.schema, schema, path, span), schema.columns, strict=True)
     ]
     problems.close()
     return [] if problems.any else list(zip(*columns, strict=True))
 
 
-def _read_parquet(path: Path) -> pa.Table:
+def open_parquet(path: Path, read_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
+    """A Parquet file to read from; columns in `read_dictionary` come as dictionaries of their texts."""
     import pyarrow.parquet as pq
 
     # One file, whatever its directories are called: no partition columns are read out of the path.
-    return pq.ParquetFile(path).read()
+    return pq.ParquetFile(path, read_dictionary=list(read_dictionary))
 
 
-def _read_ipc(path: Path) -> pa.Table:
+def read_ipc(path: Path) -> pa.Table:
+    """An Arrow file, of either form."""
     import pyarrow as pa
 
     data = path.read_bytes()
@@ -53,7 +56,7 @@ def _read_ipc(path: Path) -> pa.Table:
         return reader.read_all()
 
 
-def _chosen(found: pa.Schema, schema: Schema, path: Path, span: Span) -> list[int]:
+def chosen_columns(found: pa.Schema, schema: Schema, path: Path, span: Span) -> list[int]:
     """Which column of the file belongs to each column of the relation: by name or, where no name fits, by position."""
     wanted = [column.name for column in schema.columns]
     if all(found.names.count(name) == 1 for name in wanted):
@@ -124,10 +127,9 @@ def _reader(column: Field, schema: Schema) -> Callable[[Any], Value]:
     return read
 
 
-def write_columnar(stream: BinaryIO, is_parquet: bool, as_stream: bool, schema: Schema, rows: Sequence[Row]) -> None:
+def write_columnar(stream: BinaryIO, is_parquet: bool, as_stream: bool, table: pa.Table) -> None:
     import pyarrow as pa
 
-    table = table_of(schema, rows)
     if is_parquet:
         import pyarrow.parquet as pq
 
@@ -148,15 +150,20 @@ def table_of(schema: Schema, rows: Sequence[Row]) -> pa.Table:
         if schema.scalar_of(column) is None:
             values = list(map(schema.printer(column, quote_symbol), values))
         try:
-            arrays.append(pa.array(values, _arrow_type(column, schema)))
+            arrays.append(pa.array(values, arrow_type(column, schema)))
         except UnicodeEncodeError as error:
-            message = f"column `{column.name}` of `{schema.name}` holds bytes that are not UTF-8"
-            note = "Parquet and Arrow can only hold UTF-8: write it with IO=file"
-            raise FlintlogError([Diagnostic("E713", message, note=note)]) from error
+            raise not_text(column, schema) from error
     return pa.Table.from_arrays(arrays, names=[column.name for column in schema.columns])
 
 
-def _arrow_type(column: Field, schema: Schema) -> pa.DataType:
+def not_text(column: Field, schema: Schema) -> FlintlogError:
+    message = f"column `{column.name}` of `{schema.name}` holds bytes that are not UTF-8"
+    note = "Parquet and Arrow can only hold UTF-8: write it with IO=file"
+    return FlintlogError([Diagnostic("E713", message, note=note)])
+
+
+def arrow_type(column: Field, schema: Schema) -> pa.DataType:
+    """The type of a column in a file that Flintlog writes."""
     import pyarrow as pa
 
     scalar = schema.scalar_of(column)

@@ -60,7 +60,13 @@ def _elements(text: str) -> Iterator[tuple[Any, int, int]]:
     if text.startswith("]", position):
         return
     while True:
-        item, end = decode(text, position)
+        try:
+            item, end = decode(text, position)
+        except json.JSONDecodeError:
+            raise
+        except ValueError as error:
+            # Python refuses to convert numbers of thousands of digits, none of which is in range.
+            raise json.JSONDecodeError("a number of this row has too many digits", text, position) from error
         yield item, position, end
         position = _after_space(text, end)
         if text.startswith("]", position):
@@ -159,7 +165,7 @@ class _Printer:
     def _parts(self, type_name: str, value: Value) -> Iterator[_Part]:
         definition = self._schema.types[type_name]
         if isinstance(definition, ScalarType):
-            return iter([_scalar_text(value, definition, self._schema.word_size)])
+            return iter([scalar_text(value, definition, self._schema.word_size)])
         if value is None:
             return iter(["null"])
         if isinstance(definition, RecordType):
@@ -179,7 +185,8 @@ class _Printer:
         yield "}" if self._as_objects else "]"
 
 
-def _scalar_text(value: Value, scalar: ScalarType, word_size: int) -> str:
+def scalar_text(value: Value, scalar: ScalarType, word_size: int) -> str:
+    """A number, float or symbol as JSON."""
     if scalar.kind is Kind.SYMBOL:
         return json_text(str(value))
     if scalar.kind is Kind.FLOAT:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, Unsupported, did_you_mean
 from flintlog.io.atomic import decode
-from flintlog.io.columnar import read_columnar
 from flintlog.io.delimited import read_delimited
-from flintlog.io.json_rows import read_json
+from flintlog.io.packed import DamagedFile, unpacked
 from flintlog.io.parameters import (
     BadParameter,
     Dialect,
@@ -94,13 +91,11 @@ def _read_text(job: _Job, path: Path) -> str | None:
         if is_true(job.params, "no-warn"):
             return None
         raise job.missing(path, error) from error
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            message = f"`{path}` is a damaged gzip file: {error}"
-            raise FlintlogError([Diagnostic("E707", message, job.span, "make the file again")]) from error
-    return decode(data)
+    try:
+        return decode(unpacked(data))
+    except DamagedFile as error:
+        message = f"`{path}` is a damaged gzip file: {error}"
+        raise FlintlogError([Diagnostic("E707", message, job.span, "make the file again")]) from error
 
 
 def _layout(job: _Job, params: Mapping[str, str]) -> Dialect:
@@ -131,6 +126,8 @@ def _stdin_text() -> str:
 
 
 def _read_json_file(job: _Job) -> list[Row]:
+    from flintlog.io.json_rows import read_json
+
     path = job.path(".json")
     text = _read_text(job, path)
     return [] if text is None else read_json(text, str(path), job.schema, job.report)
@@ -140,6 +137,8 @@ def _read_json(job: _Job) -> list[Row]:
     """IO=json is standard input to Soufflé; a file that is named, or that is there, is meant all the same."""
     if "filename" in job.params or job.path(".json").is_file():
         return _read_json_file(job)
+    from flintlog.io.json_rows import read_json
+
     return read_json(_stdin_text(), "<stdin>", job.schema, job.report)
 
 
@@ -162,6 +161,8 @@ def _read_arrow(job: _Job) -> list[Row]:
 
 
 def _read_columnar(job: _Job, is_parquet: bool) -> list[Row]:
+    from flintlog.io.columnar import read_columnar
+
     require_columns(job.schema.columns, job.relation, "Parquet and Arrow files", job.span)
     path = job.path(".parquet" if is_parquet else ".arrow")
     _require_file(job, path)

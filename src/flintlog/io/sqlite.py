@@ -24,7 +24,7 @@ from flintlog.io.text_values import quote_symbol
 from flintlog.source import Span
 from flintlog.types import Field, Kind, Row, Value
 
-_SYMBOLS = "__SymbolTable"
+SYMBOLS = "__SymbolTable"
 
 
 def database_name(relation: str, params: Mapping[str, str], directory: Path) -> str:
@@ -36,13 +36,13 @@ def database_name(relation: str, params: Mapping[str, str], directory: Path) -> 
 def read_sqlite(database: str, schema: Schema, report: Report, span: Span) -> list[Row]:
     """The rows of the table or view named like the relation."""
     try:
-        with closing(_open(database)) as connection:
+        with closing(open_database(database)) as connection:
             return _read(connection, database, schema, report, span)
     except sqlite3.Error as error:
         raise FlintlogError([Diagnostic("E709", f"cannot read the database `{database}`: {error}", span)]) from error
 
 
-def _open(database: str) -> sqlite3.Connection:
+def open_database(database: str) -> sqlite3.Connection:
     connection = sqlite3.connect(database, uri=database.startswith("file:"), isolation_level=None)
     connection.text_factory = decode
     return connection
@@ -54,7 +54,7 @@ def _read(connection: sqlite3.Connection, database: str, schema: Schema, report:
         message = f"the database `{database}` has no table or view `{schema.name}`"
         note = f"it has {', '.join(f'`{name}`' for name in named)}" if named else "it is empty"
         raise FlintlogError([Diagnostic("E709", message, span, note)])
-    cursor = connection.execute(f"SELECT * FROM {_quoted(schema.name)}")
+    cursor = connection.execute(f"SELECT * FROM {quoted(schema.name)}")
     found = len(cursor.description)
     if found < len(schema.columns):
         message = f"`{schema.name}` in `{database}` has {found} columns, the relation has {len(schema.columns)}"
@@ -108,20 +108,25 @@ def _text(item: Any) -> str:
 def write_sqlite(database: str, schema: Schema, rows: Iterable[Row]) -> None:
     """Replaces the relation's table and view in one transaction; what else is in the database stays."""
     try:
-        with closing(_open(database)) as connection, _transaction(connection):
-            _create(connection, schema)
+        with closing(open_database(database)) as connection, transaction(connection):
+            create_table(connection, schema)
             writers = [_writer(column, schema, connection) for column in schema.columns]
-            places = ", ".join("?" * len(writers))
             connection.executemany(
-                f"INSERT OR IGNORE INTO {_quoted('_' + schema.name)} VALUES ({places})",
+                insertion(schema),
                 ([write(value) for write, value in zip(writers, row, strict=True)] for row in rows),
             )
     except (sqlite3.Error, OverflowError) as error:
         raise cannot_write(Path(database), error) from error
 
 
+def insertion(schema: Schema) -> str:
+    """The statement that adds a row to the relation's table."""
+    places = ", ".join("?" * len(schema.columns))
+    return f"INSERT OR IGNORE INTO {quoted('_' + schema.name)} VALUES ({places})"
+
+
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -131,14 +136,15 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _create(connection: sqlite3.Connection, schema: Schema) -> None:
-    table, view = _quoted("_" + schema.name), _quoted(schema.name)
+def create_table(connection: sqlite3.Connection, schema: Schema) -> None:
+    """The relation's table, empty, its view, and the table of symbols if there is none yet."""
+    table, view = quoted("_" + schema.name), quoted(schema.name)
     kinds = dict(connection.execute("SELECT name, type FROM sqlite_master"))
     if kinds.get(schema.name) == "view":
         connection.execute(f"DROP VIEW {view}")
     connection.execute(f"DROP TABLE IF EXISTS {table}")
-    connection.execute(f"CREATE TABLE IF NOT EXISTS {_quoted(_SYMBOLS)} (id INTEGER PRIMARY KEY, symbol TEXT UNIQUE)")
-    places = [_quoted(str(index)) for index in range(len(schema.columns))]
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(SYMBOLS)} (id INTEGER PRIMARY KEY, symbol TEXT UNIQUE)")
+    places = [quoted(str(index)) for index in range(len(schema.columns))]
     # Short rows are kept in their index alone, as Soufflé does it.
     short = len(places) * 9 + 1 < 200
     key = f", PRIMARY KEY ({', '.join(places)})" if short else ""
@@ -152,12 +158,12 @@ def _view_query(schema: Schema, table: str, places: list[str]) -> str:
     selected, sources, conditions = [], [table], []
     for index, (column, place) in enumerate(zip(schema.columns, places, strict=True)):
         if _is_stored_as_symbol(column, schema):
-            symbols = _quoted(f"_symtab_{index}")
-            selected.append(f"{symbols}.symbol AS {_quoted(column.name)}")
-            sources.append(f"{_quoted(_SYMBOLS)} AS {symbols}")
+            symbols = quoted(f"_symtab_{index}")
+            selected.append(f"{symbols}.symbol AS {quoted(column.name)}")
+            sources.append(f"{quoted(SYMBOLS)} AS {symbols}")
             conditions.append(f"{table}.{place} = {symbols}.id")
         else:
-            selected.append(f"{table}.{place} AS {_quoted(column.name)}")
+            selected.append(f"{table}.{place} AS {quoted(column.name)}")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"SELECT {', '.join(selected)} FROM {', '.join(sources)}{where}"
 
@@ -174,7 +180,7 @@ def _writer(column: Field, schema: Schema, connection: sqlite3.Connection) -> Ca
         def symbol_id(value: Value) -> int:
             text = print_value(value)
             if text not in known:
-                known[text] = _intern(connection, text)
+                known[text] = intern(connection, text)
             return known[text]
 
         return symbol_id
@@ -184,14 +190,15 @@ def _writer(column: Field, schema: Schema, connection: sqlite3.Connection) -> Ca
     return lambda value: value if value == value else "nan"
 
 
-def _intern(connection: sqlite3.Connection, text: str) -> int:
+def intern(connection: sqlite3.Connection, text: str) -> int:
+    """The number of a symbol, which it gets if it has none."""
     # As bytes, because a symbol need not be valid UTF-8.
     symbol = encode(text)
-    connection.execute(f"INSERT OR IGNORE INTO {_quoted(_SYMBOLS)} VALUES (NULL, CAST(? AS TEXT))", (symbol,))
-    query = f"SELECT id FROM {_quoted(_SYMBOLS)} WHERE symbol = CAST(? AS TEXT)"
+    connection.execute(f"INSERT OR IGNORE INTO {quoted(SYMBOLS)} VALUES (NULL, CAST(? AS TEXT))", (symbol,))
+    query = f"SELECT id FROM {quoted(SYMBOLS)} WHERE symbol = CAST(? AS TEXT)"
     identifier: int = connection.execute(query, (symbol,)).fetchone()[0]
     return identifier
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

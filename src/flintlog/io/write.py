@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from flintlog.diagnostics import Diagnostic, Unsupported
 from flintlog.io import rfc4180
 from flintlog.io.atomic import atomic_file, cannot_write, encode
-from flintlog.io.column_facts import write_columns
-from flintlog.io.columnar import write_columnar
+from flintlog.io.column_facts import ColumnFacts
 from flintlog.io.delimited import written_lines
-from flintlog.io.json_rows import written_json
-from flintlog.io.parameters import data_path, dialect, header, is_true, relation_name, require_columns, unknown_format
+from flintlog.io.parameters import (
+    Dialect,
+    data_path,
+    dialect,
+    header,
+    is_true,
+    relation_name,
+    require_columns,
+    unknown_format,
+)
 from flintlog.io.row_order import ordered
 from flintlog.io.schema import Schema
 from flintlog.source import NOWHERE, Span
 from flintlog.types import Field, Row, TypeTable
+
+if TYPE_CHECKING:
+    from gzip import GzipFile
 
 
 def write_facts(
@@ -73,10 +82,38 @@ class _Job:
             return ""
         return header(self.params, [column.name for column in self.schema.columns]) + "\n"
 
+    def ordered(self, rows: Iterable[Row]) -> list[Row] | ColumnFacts:
+        """The rows in the order in which they are written; as columns if the engine has them so."""
+        as_columns: Callable[[], ColumnFacts | None] = getattr(rows, "as_columns", lambda: None)
+        facts = as_columns()
+        if facts is None:
+            return ordered(rows, self.schema)
+        from flintlog.io.column_order import in_order
+
+        return in_order(facts)
+
+    def delimited(self, rows: Iterable[Row], stream: BinaryIO | GzipFile) -> None:
+        """Writes rows as lines."""
+        stream.write(encode(self.header_line()))
+        in_order = self.ordered(rows)
+        layout = self._layout()
+        if isinstance(in_order, ColumnFacts) and not layout.rfc4180:
+            from flintlog.io.delimited_columns import write_delimited_columns
+
+            if write_delimited_columns(stream, self.schema, in_order, layout.delimiter):
+                return
+        stream.writelines(map(encode, self._lines(in_order)))
+
     def lines(self, rows: Iterable[Row]) -> Iterable[str]:
-        layout = dialect({**self.params, "columns": ""}, len(self.schema.columns))
-        pieces = written_lines(self.schema, ordered(rows, self.schema), layout)
+        return self._lines(self.ordered(rows))
+
+    def _lines(self, in_order: list[Row] | ColumnFacts) -> Iterable[str]:
+        layout = self._layout()
+        pieces = written_lines(self.schema, in_order, layout)
         return self._watched(pieces) if layout.rfc4180 else pieces
+
+    def _layout(self) -> Dialect:
+        return dialect({**self.params, "columns": ""}, len(self.schema.columns))
 
     def _watched(self, pieces: Iterable[str]) -> Iterator[str]:
         """The same pieces. Warns of the first quotation mark that Soufflé's escape keeps from being read back."""
@@ -90,7 +127,15 @@ class _Job:
             yield piece
 
     def json(self, rows: Iterable[Row]) -> Iterable[str]:
-        return written_json(self.schema, ordered(rows, self.schema), self.params.get("format") == "object")
+        in_order = self.ordered(rows)
+        as_objects = self.params.get("format") == "object"
+        if isinstance(in_order, ColumnFacts):
+            from flintlog.io.json_columns import written_json_columns
+
+            return written_json_columns(self.schema, in_order, as_objects)
+        from flintlog.io.json_rows import written_json
+
+        return written_json(self.schema, in_order, as_objects)
 
 
 def _print(stdout: TextIO, pieces: Iterable[str]) -> None:
@@ -105,29 +150,21 @@ def _print(stdout: TextIO, pieces: Iterable[str]) -> None:
     buffer.flush()
 
 
+# The usual one: a higher level takes several times as long for hardly a smaller file.
+_GZIP_LEVEL = 6
+
+
 def _write_file(job: _Job, rows: Iterable[Row]) -> None:
     if job.params.get("compress", "false") == "false":
         with atomic_file(job.path(".csv")) as stream:
-            stream.write(encode(job.header_line()))
-            if not _write_as_columns(job, stream, rows):
-                stream.writelines(map(encode, job.lines(rows)))
+            job.delimited(rows, stream)
         return
-    pieces = job.lines(rows)
+    import gzip
+
     # Without a name and a time inside, the same rows give the same bytes.
     path = job.path(".csv.gz")
-    with atomic_file(path) as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
-        packed.write(encode(job.header_line()))
-        packed.writelines(map(encode, pieces))
-
-
-def _write_as_columns(job: _Job, stream: BinaryIO, rows: Iterable[Row]) -> bool:
-    """The fast way, for rows that are columns already and can be written as they are."""
-    as_columns = getattr(rows, "as_columns", None)
-    layout = dialect({**job.params, "columns": ""}, len(job.schema.columns))
-    if as_columns is None or layout.rfc4180 or len(layout.delimiter) != 1:
-        return False
-    facts = as_columns()
-    return facts is not None and write_columns(stream, facts, layout.delimiter)
+    with atomic_file(path) as stream, gzip.GzipFile("", "wb", _GZIP_LEVEL, fileobj=stream, mtime=0) as packed:
+        job.delimited(rows, packed)
 
 
 def _write_stdout(job: _Job, rows: Iterable[Row]) -> None:
@@ -156,13 +193,19 @@ def _write_json(job: _Job, rows: Iterable[Row]) -> None:
 def _write_sqlite(job: _Job, rows: Iterable[Row]) -> None:
     from flintlog.io.sqlite import database_name, write_sqlite
 
+    in_order = job.ordered(rows)
     database = database_name(job.relation, job.params, job.output_dir)
     if not database.startswith(("file:", ":memory:")):
         try:
             Path(database).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(Path(database), error) from error
-    write_sqlite(database, job.schema, ordered(rows, job.schema))
+    if isinstance(in_order, ColumnFacts):
+        from flintlog.io.sqlite_columns import write_sqlite_columns
+
+        write_sqlite_columns(database, job.schema, in_order)
+    else:
+        write_sqlite(database, job.schema, in_order)
 
 
 def _write_parquet(job: _Job, rows: Iterable[Row]) -> None:
@@ -174,9 +217,17 @@ def _write_arrow(job: _Job, rows: Iterable[Row]) -> None:
 
 
 def _write_columnar(job: _Job, rows: Iterable[Row], is_parquet: bool) -> None:
-    in_order = ordered(rows, job.schema)
+    from flintlog.io.columnar import table_of, write_columnar
+
+    in_order = job.ordered(rows)
     with atomic_file(job.path(".parquet" if is_parquet else ".arrow")) as stream:
-        write_columnar(stream, is_parquet, job.params.get("format") == "stream", job.schema, in_order)
+        if isinstance(in_order, ColumnFacts):
+            from flintlog.io.table_columns import table_of_columns
+
+            table = table_of_columns(job.schema, in_order)
+        else:
+            table = table_of(job.schema, in_order)
+        write_columnar(stream, is_parquet, job.params.get("format") == "stream", table)
 
 
 _WRITERS: dict[str, Callable[[_Job, Iterable[Row]], None]] = {

@@ -1,8 +1,11 @@
 """Leaves out what no result needs.
 
 Requires nothing. Establishes: every relation is wanted, or some rule on the way to a wanted one reads it; no rule reads
-a relation that is empty whatever the facts are. A program may not even end without this: what counts upwards for ever
-does no harm where nobody looks.
+a relation that is empty whatever the facts are.
+
+Half of it is no matter of speed: a program may not even end if what counts upwards for ever is computed where nobody
+looks, and an input that nobody needs may have no facts. So `needed_only` is part of what running a program means, and
+happens also where the pass is switched off.
 """
 
 from __future__ import annotations
@@ -13,16 +16,19 @@ from dataclasses import replace
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import Aggregate, AntiJoin, ConcatAll, Node, Scan, Shared, children
 from flintlog.ir.visit import relations_of
+from flintlog.passes.context import PassContext
 
 
-def remove_unneeded(program: Program, wanted: Collection[str]) -> Program:
-    """The program without relations, rules and directives that the wanted relations do not depend on.
+def remove_unneeded(program: Program, context: PassContext) -> Program:
+    """The program without rules that can have no rows, and then without relations, rules and directives that the wanted
+    relations do not depend on.
 
     >>> from flintlog.ir.text import parse_program, print_program
     >>> program = parse_program('''
     ...     relation edge(x: number)
     ...     relation path(x: number)
     ...     relation other(x: number)
+    ...     relation never(x: number)
     ...     input edge
     ...     input other
     ...     output path
@@ -31,8 +37,12 @@ def remove_unneeded(program: Program, wanted: Collection[str]) -> Program:
     ...     stratum path
     ...       rule 1 path
     ...         scan edge(x: number)
+    ...       rule 2 path
+    ...         join [x] (x)
+    ...           scan other(x: number)
+    ...           scan never(x: number)
     ... ''')
-    >>> print(print_program(remove_unneeded(program, {"path"})))
+    >>> print(print_program(remove_unneeded(program, PassContext(frozenset({"path"})))))
     relation edge(x: number)
     relation path(x: number)
     <BLANKLINE>
@@ -46,7 +56,11 @@ def remove_unneeded(program: Program, wanted: Collection[str]) -> Program:
         scan edge(x: number)
     <BLANKLINE>
     """
-    program = _without_dead_rules(program)
+    return needed_only(_without_dead_rules(program), context.wanted)
+
+
+def needed_only(program: Program, wanted: Collection[str]) -> Program:
+    """The program without relations, rules and directives that the wanted relations do not depend on."""
     needed = _needed(program, wanted)
     if len(needed) == len(program.relations):
         return program

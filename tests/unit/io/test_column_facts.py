@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -53,21 +54,26 @@ _texts = {
 _odd = st.sampled_from(
     ["+1", " 1", "1 ", "1\t", "", "\r", "0x1", "1_0", "\ufeff1", "--1", "1e", "a", "٣", "\v1", "NULL"]
 )
+_texts |= {"int8": _numeral, "uint32": _numeral, "float32": _texts["float"]}
 _kinds = st.lists(st.sampled_from(sorted(_texts)), min_size=1, max_size=3)
 
 
-@given(_kinds, st.sampled_from(["\t", ",", "|", " "]), st.booleans(), st.data())
+_layouts = st.sampled_from([{}, {"headers": "true"}, {"rfc4180": "true"}, {"columns": "2:1:0"}])
+
+
+@given(_kinds, st.sampled_from(["\t", ",", "|", " "]), st.sampled_from(["\n", "\r\n"]), _layouts, st.data())
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_arrow_reads_is_what_the_careful_reader_reads(
-    tmp_path: Path, kinds: list[str], delimiter: str, ends: bool, data: st.DataObject
+    tmp_path: Path, kinds: list[str], delimiter: str, end: str, layout: dict[str, str], data: st.DataObject
 ):
     plain = st.tuples(*(_texts[kind] for kind in kinds))
     odd = st.tuples(*(st.one_of(_texts[kind], _odd) for kind in kinds))
     rows = data.draw(st.lists(data.draw(st.sampled_from([plain, odd])), max_size=6))
-    text = "\n".join(delimiter.join(row) for row in rows) + ("\n" if ends and rows else "")
-    found = fast(tmp_path, text.encode(), kinds, delimiter=delimiter)
+    last = data.draw(st.sampled_from([end, ""])) if rows else ""
+    text = end.join(delimiter.join(row) for row in rows) + last
+    found = fast(tmp_path, text.encode(), kinds, delimiter=delimiter, **layout)
     if found is not None:
-        expected, mistaken = careful(tmp_path, kinds, delimiter=delimiter)
+        expected, mistaken = careful(tmp_path, kinds, delimiter=delimiter, **layout)
         assert (repr(found), mistaken) == (repr(expected), False)
 
 
@@ -82,6 +88,55 @@ def test_floats_and_symbols_are_read_by_arrow(tmp_path: Path):
     data = b'1.5\ta "b"\n-0.0\t\n1e300\tNULL\n.5\t a\n7\ta "b"'
     expected = [(1.5, 'a "b"'), (-0.0, ""), (1e300, "NULL"), (0.5, " a"), (7.0, 'a "b"')]
     assert fast(tmp_path, data, ["float", "symbol"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "kinds", "params", "expected"),
+    [
+        (b"5\r\n6\r\n", ["number"], {}, [(5,), (6,)]),
+        (b"\na\n\n", ["symbol"], {}, [("",), ("a",), ("",)]),
+        (b"-128\t255\t0.5\n", ["int8", "uint8", "float32"], {}, [(-128, 255, 0.5)]),
+        (b"0.1\n", ["float32"], {}, [(0.10000000149011612,)]),
+        (b"a x 0x\t1\n", ["symbol", "number"], {}, [("a x 0x", 1)]),
+        (b"0x1\t1\n\t2", ["symbol", "number"], {}, [("0x1", 1), ("", 2)]),
+        (b"a \t1\tb\t2\n", ["symbol", "number", "symbol", "float"], {}, [("a ", 1, "b", 2.0)]),
+        (b"a \t1\n", ["symbol", "symbol"], {}, [("a ", "1")]),
+        (b"1\ta \n", ["number", "symbol"], {}, [(1, "a ")]),
+        (b"x y\n1\ta\n", ["number", "symbol"], {"headers": "true"}, [(1, "a")]),
+        (b"1,[a\n", ["number", "symbol"], {"rfc4180": "true"}, [(1, "[a")]),
+        (b"1\tb\t\xff\n2\tc\t\n", ["symbol", "number"], {"columns": "1:0"}, [("b", 1), ("c", 2)]),
+        (gzip.compress(b"1\n2\n"), ["number"], {"compress": "true"}, [(1,), (2,)]),
+    ],
+)
+def test_layouts_that_arrow_reads(
+    tmp_path: Path, data: bytes, kinds: list[str], params: dict[str, str], expected: list[Row]
+):
+    assert fast(tmp_path, data, kinds, **params) == expected
+    assert careful(tmp_path, kinds, **params) == (expected, False)
+
+
+@pytest.mark.parametrize(
+    ("data", "params"),
+    [
+        (b'"1"\n', {"rfc4180": "true"}),
+        (b"x\n", {"headers": "true"}),
+        (b"1\t2\t3\n4\t5\n", {"columns": "1:0"}),
+        (b"1\n", {"columns": "1:0"}),
+        (b"[a,1\n", {"delimiter": ","}),
+        (gzip.compress(b"1\t2\n")[:-4], {}),
+    ],
+)
+def test_layouts_that_are_left_to_the_careful_reader(tmp_path: Path, data: bytes, params: dict[str, str]):
+    assert fast(tmp_path, data, ["symbol", "symbol"], **params) is None
+
+
+def test_words_of_32_bits_are_read_as_numbers_and_symbols_only(tmp_path: Path):
+    (tmp_path / "r.facts").write_bytes(b"2147483647\t1\n")
+    for kinds, expected in [(["number", "symbol"], [(2147483647, "1")]), (["number", "unsigned"], None)]:
+        found = read_columns("r", fields(kinds), {}, TYPES, tmp_path, 32)
+        assert (None if found is None else list(found)) == expected
+    (tmp_path / "r.facts").write_bytes(b"2147483648\n")
+    assert read_columns("r", fields(["number"]), {}, TYPES, tmp_path, 32) is None
 
 
 def test_symbols_of_many_blocks_are_told_apart(tmp_path: Path):
@@ -102,13 +157,14 @@ def test_symbols_of_many_blocks_are_told_apart(tmp_path: Path):
         (b"5 \n", ["number"]),
         (b"5\t\n", ["number"]),
         (b"1\t5 ", ["number", "number"]),
-        (b"5\r\n6\r\n", ["number"]),
+        (b"5\r\n6\n7\r8\n", ["number"]),
+        (b"5\r\n6\r", ["number"]),
         (b"a\rb\n", ["symbol"]),
         (b"1\t2\t3\n", ["number", "number"]),
         (b"1\n", ["number", "number"]),
         (b"1\n\n2\n", ["number"]),
         (b"\n1\n", ["number"]),
-        (b"a\n\n", ["symbol"]),
+        (b"1\ta\n\n", ["number", "symbol"]),
         (b"0x1f\n", ["number"]),
         (b"0x1p3\n", ["float"]),
         (b"\xff\n", ["symbol"]),
@@ -119,7 +175,11 @@ def test_symbols_of_many_blocks_are_told_apart(tmp_path: Path):
         (b"1e400\n", ["float"]),
         (b"5e-324\n", ["float"]),
         (b"nan\n", ["float"]),
-        (b"1\n", ["int32"]),
+        (b"128\n", ["int8"]),
+        (b"a\t-0x1f\n", ["symbol", "number"]),
+        (b"1.000000059604644775390625\n", ["float32"]),
+        (b"1e39\n", ["float32"]),
+        (b"1e-40\n", ["float32"]),
         (b"[1]\n", ["Pair"]),
     ],
 )
@@ -131,14 +191,13 @@ def test_what_is_left_to_the_careful_reader(tmp_path: Path, data: bytes, kinds: 
     "params",
     [
         {"IO": "json"},
-        {"compress": "true"},
-        {"rfc4180": "true"},
         {"headers": "true"},
         {"columns": "1:0"},
         {"delimiter": "::"},
         {"delimiter": ""},
         {"delimiter": "ä"},
         {"delimiter": "\0"},
+        {"delimiter": "\n"},
         {"filename": "none.facts"},
     ],
 )
@@ -149,5 +208,8 @@ def test_parameters_that_are_left_to_the_careful_reader(tmp_path: Path, params: 
 def test_small_files_and_relations_without_columns_are_left_to_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert fast(tmp_path, b"1\n", ["number"]) == [(1,)]
     assert fast(tmp_path, b"1\n", []) is None
-    monkeypatch.setattr(column_facts, "SMALL", 3)
+    monkeypatch.setattr(column_facts, "SMALL", 30)
     assert fast(tmp_path, b"1\n", ["number"]) is None
+    assert fast(tmp_path, gzip.compress(b"1\n"), ["number"]) is None
+    monkeypatch.setattr(column_facts, "SMALL", 20)
+    assert fast(tmp_path, b"1\n", ["number"]) == [(1,)]

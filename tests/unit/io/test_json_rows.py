@@ -76,6 +76,12 @@ def test_floats_have_six_digits_or_as_many_as_they_need(write: Writer) -> None:
         (b'[{"x": 1, "z": 2}]', "E703", "1:2", "`r` has no column `z`"),
         (b'[{"x": 1}]', "E703", "1:2", "column `y` is missing"),
         (b"[7]", "E703", "1:2", "a row must be a list or an object"),
+        (
+            b"[[1, 2],\n[3, " + b"4" * 5000 + b"]]",
+            "E708",
+            "2:1",
+            "this is not JSON: a number of this row has too many digits",
+        ),
         (b"[" * 100_000, "E708", "1:1", "this row nests deeper than JSON can be read here"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,14 @@ from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.local.best import Best, best_of
 from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
+from flintlog.engines.local.filters import filter_levels
+from flintlog.engines.local.grouping import grouped
 from flintlog.engines.local.nodes import Nodes
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.query import Query, query_of, recursive_rows
+from flintlog.engines.local.rule_code import RuleCode
+from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation, Resources
@@ -26,6 +30,11 @@ from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum
 from flintlog.types import Kind, Row
+
+# Joins are ordered anew when the stratum's relations have grown by this factor.
+PLAN_AGAIN = 2
+# With so many new rows, indexes are brought up to date side by side.
+SIDE_BY_SIDE = 1 << 16
 
 
 class ColumnarRun:
@@ -103,6 +112,7 @@ class StratumRun:
             self.workers,
             stratum.relations,
         )
+        self.statistics = Statistics(self.nodes.stored)
 
     def run(self) -> None:
         queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
@@ -114,14 +124,18 @@ class StratumRun:
         self._next_round()
         for name in self.stratum.relations:
             self.store[name].all_is_new()
-        pipelines = [
-            (rule, query.literals[i].source, self._pipeline(query, i))  # type: ignore[union-attr]
-            for rule, query in queries
-            for i in recursive_rows(query, own)
-        ]
-        while pipelines and not self._limit_reached():
-            for rule, source, pipeline in pipelines:
-                relation = self.store[str(source)]
+        recursive = [(rule, query, i) for rule, query in queries for i in recursive_rows(query, own)]
+        planned, pipelines = 0, []
+        while recursive and not self._limit_reached():
+            size = sum(self.store[name].visible for name in own)
+            if size > PLAN_AGAIN * planned:
+                planned = size
+                self.statistics = Statistics(self.nodes.stored)
+                pipelines = [
+                    (rule, self.store[str(query.literals[i].source)], self._pipeline(query, i))  # type: ignore[union-attr]
+                    for rule, query, i in recursive
+                ]
+            for rule, relation, pipeline in pipelines:
                 if relation.delta < relation.visible:
                     self._run(rule, pipeline)
             if not self._next_round() or self._limit_reached():
@@ -129,8 +143,15 @@ class StratumRun:
             self.machine.round += 1
 
     def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
-        plan = plan_query(query, delta, self.nodes.size)
-        return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick)
+        plan = plan_query(query, delta, self.statistics)
+        return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick, self)
+
+    def filter(self, code: RuleCode) -> None:
+        own = self.stratum.relations
+        filter_levels(code, self.nodes.source, lambda source: source not in own, self.statistics)
+
+    def group(self, code: RuleCode, output: Sequence[str]) -> RuleCode | None:
+        return grouped(code, output, self.nodes.source, self.statistics)
 
     def _run(self, rule: Rule, pipeline: Pipeline) -> None:
         self.machine.place = rule.span
@@ -144,8 +165,11 @@ class StratumRun:
         return any(limit is not None and relation.size >= limit for relation, limit in limits)
 
     def _next_round(self) -> int:
-        new = sum(self.store[name].next_round() for name in self.stratum.relations)
+        relations = [self.store[name] for name in self.stratum.relations]
+        new = sum(relation.next_round() for relation in relations)
         self.nodes.next_round()
+        if new >= SIDE_BY_SIDE:
+            self.workers.each(index.sync for relation in relations for index in relation.indexes_in_use())
         self._tick()
         return new
 

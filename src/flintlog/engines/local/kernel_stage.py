@@ -19,6 +19,7 @@ from flintlog.engines.local.kernels.layout import (
     L_SOURCE,
     L_STEPS,
     LEVEL_BATCH,
+    LEVEL_GROUPS,
     LEVEL_PROBE,
     LEVEL_SCAN,
     LEVEL_WORDS,
@@ -57,6 +58,7 @@ from flintlog.engines.local.kernels.layout import (
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.rule_code import Level, RuleCode
 from flintlog.engines.local.storage.block import Block, block_of
+from flintlog.engines.local.storage.index import Filter
 from flintlog.engines.local.storage.packing import Array, Range
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.workers import BUDGET, Workers
@@ -166,6 +168,14 @@ class KernelStage:
                 yield {name: buffer[i, :count].copy() for i, name in enumerate(self.output)}, count
         del columns
 
+    def delta_size(self) -> int:
+        """How many rows the first level will scan, if it scans a delta."""
+        first = self.code.levels[0]
+        if not first.delta or first.source is None:
+            return 0
+        relation = self.sources(first.source)
+        return relation.visible - relation.delta
+
     def _bind(self, batch: dict[str, Array], size: int) -> list[Array]:
         """Points levels and steps at their sources as these are now. Returns what must not be freed meanwhile."""
         kept: list[Array] = []
@@ -182,9 +192,16 @@ class KernelStage:
                 relation = self.sources(level.source)
                 block[L_SOURCE] = relation.block.address
                 self.rule[P_CURSOR], self.rule[P_END] = relation.delta if level.delta else 0, relation.visible
+            elif level.delta:
+                assert level.source is not None
+                delta_index = self.sources(level.source).delta_index(level.key)
+                block[L_SOURCE] = delta_index.block.address
+                if level.kind == LEVEL_GROUPS:
+                    self.rule[P_CURSOR], self.rule[P_END] = 0, delta_index.groups
             else:
                 assert level.source is not None
-                block[L_SOURCE] = self.sources(level.source).index(level.key).block.address
+                filters = tuple(Filter(self.sources(source), key, columns) for source, key, columns in level.filters)
+                block[L_SOURCE] = self.sources(level.source).index(level.key, filters).block.address
             for place, step in enumerate(level.steps):
                 if step.source is not None:
                     relation = self.sources(step.source)

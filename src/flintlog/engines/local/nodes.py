@@ -10,6 +10,7 @@ import numpy as np
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.query import Rows, query_of
+from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
@@ -58,8 +59,9 @@ class Nodes:
             del self._kept[passing]
         self._passing.clear()
 
-    def size(self, rows: Rows) -> int:
-        return self.relation(rows.source).visible if isinstance(rows.source, str) else 0
+    def stored(self, rows: Rows) -> Relation | None:
+        """The relation a literal reads, if it is there already."""
+        return self.relation(rows.source) if isinstance(rows.source, str) else self._kept.get(id(rows.source))
 
     def _compute(self, node: Node) -> Relation:
         result = self.create("", len(node.schema))
@@ -77,7 +79,7 @@ class Nodes:
             case Aggregate():
                 self._aggregate(node, result)
             case _:
-                plan = plan_query(query_of(node), None, self.size)
+                plan = plan_query(query_of(node), None, Statistics(self.stored))
                 Pipeline(plan, self.vectors, self.source, self.workers).run(result)
         return result
 

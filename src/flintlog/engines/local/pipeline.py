@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from flintlog.engines.local.grouping import MIN_DELTA
 from flintlog.engines.local.kernel_stage import KernelStage, Sources
 from flintlog.engines.local.plan import Plan, PlanStep, Probe
 from flintlog.engines.local.query import Absent
@@ -26,6 +27,14 @@ Batches: TypeAlias = Iterator[tuple[dict[str, Array], int]]
 VectorStage: TypeAlias = Callable[[dict[str, Array], int], Batches]
 
 
+class Refine(Protocol):
+    """What statistics say about code before it is built: rows to leave out, and whether to group the delta."""
+
+    def filter(self, code: RuleCode) -> None: ...
+
+    def group(self, code: RuleCode, output: Sequence[str]) -> RuleCode | None: ...
+
+
 class Pipeline:
     """A plan with its sources, made to run many times. It calls `tick` now and then, for whoever wants to know."""
 
@@ -36,12 +45,15 @@ class Pipeline:
         sources: Sources,
         workers: Workers,
         tick: Callable[[], None] = lambda: None,
+        refine: Refine | None = None,
     ) -> None:
         self.vectors, self.sources, self.workers, self.tick = vectors, sources, workers, tick
+        self._refine = refine
         self.plan = plan = _with_plain_tests(plan, vectors.whole_words)
         self.needed = _needed_after(plan)
         self.stages: list[KernelStage | VectorStage] = []
         self.values: list[Any] = []
+        self._by_groups: KernelStage | None = None
         self._built_for: bool | None = None
 
     def run(self, into: Relation) -> None:
@@ -59,6 +71,8 @@ class Pipeline:
         stage = self.stages[place]
         if isinstance(stage, KernelStage):
             if place + 1 == len(self.stages) and not self.values:
+                if self._by_groups is not None and stage.delta_size() >= MIN_DELTA:
+                    stage = self._by_groups
                 stage.run(into, batch, size, self.workers, self.tick)
                 return
             batches = stage.batches(batch, size)
@@ -88,8 +102,10 @@ class Pipeline:
             while place < len(steps) and in_kernels(steps[place], whole) and code.has_room():
                 code.add(steps[place])
                 place += 1
+            if self._refine is not None:
+                self._refine.filter(code)
             if place == len(steps) and direct:
-                self.stages.append(KernelStage(code, [code.result(value) for value in output], self.sources))
+                self._finish(code, [code.result(value) for value in output])
                 return
             given = sorted(self.needed[place - 1])
             self.stages.append(KernelStage(code, given, self.sources))
@@ -98,6 +114,11 @@ class Pipeline:
             self.stages.append(KernelStage(code, [code.result(value) for value in output], self.sources))
         else:
             self.values = [self.vectors.scalar(value) for value in output]
+
+    def _finish(self, code: RuleCode, output: list[str]) -> None:
+        self.stages.append(KernelStage(code, output, self.sources))
+        by_groups = self._refine.group(code, output) if self._refine is not None and len(self.stages) == 1 else None
+        self._by_groups = KernelStage(by_groups, output, self.sources) if by_groups is not None else None
 
     def _read_from(self, place: int) -> frozenset[str]:
         """The variables that steps from there on, or the output, read."""

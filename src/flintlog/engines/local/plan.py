@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from flintlog.diagnostics import InternalError
+from flintlog.engines.local.join_order import best_order
 from flintlog.engines.local.query import Absent, Literal, Query, Rows, reads
+from flintlog.engines.local.statistics import Statistics
 from flintlog.ir.relation import Each, Let, Step, Where
 from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Reinterpret, Scalar, UserCall
 from flintlog.ir.visit import terms_of, walk_scalar
@@ -36,14 +38,15 @@ class Plan:
     output: tuple[Scalar, ...]
 
 
-def plan_query(query: Query, delta: int | None, size: Callable[[Rows], int]) -> Plan:
-    """A pipeline that begins at the literal `delta`, which reads new rows only, or at the smallest source. It goes on
-    with the source that has most of its columns bound; conditions run as soon as they can, but what has no value for
-    some operands waits for all that stands before it: that may be there to keep these operands away."""
+def plan_query(query: Query, delta: int | None, statistics: Statistics) -> Plan:
+    """A pipeline that begins at the literal `delta`, which reads new rows only, or where it is cheapest, and goes on with
+    sources in the order that finds the fewest rows on the way. Conditions run as soon as they can, but what has no value
+    for some operands waits for all that stands before it: that may be there to keep these operands away."""
     bound: set[str] = set()
     partial = {id(literal) for literal in query.literals if _is_partial(literal)}
     steps: list[PlanStep] = []
     waiting = list(query.literals)
+    order = best_order(query, delta, statistics)
 
     def place(literal: Literal) -> None:
         waiting.remove(literal)
@@ -67,10 +70,10 @@ def plan_query(query: Query, delta: int | None, size: Callable[[Rows], int]) -> 
         if ready:
             place(min(ready, key=_rank))
             continue
-        sources = [w for w in waiting if isinstance(w, Rows)]
-        if not sources:
+        following = next((rows for rows in order if rows in waiting), None)
+        if following is None:
             raise InternalError("local", "a literal's variables are never bound")
-        place(min(sources, key=lambda rows: (-_bound_columns(rows, bound), size(rows))))
+        place(following)
     return Plan(tuple(_fold_lets(steps)), tuple(query.output))
 
 
@@ -103,12 +106,6 @@ def _may_fail(scalar: Scalar) -> bool:
 def _rank(literal: Literal) -> int:
     """Filters before what computes, and what computes before what multiplies."""
     return {Where: 0, Absent: 1, Let: 2, Each: 3}[type(literal)]
-
-
-def _bound_columns(rows: Rows, bound: set[str]) -> float:
-    """How many columns are bound; all of them is best, for then the source is only a test."""
-    count = sum(variable.name in bound for variable in rows.variables)
-    return float("inf") if count == len(rows.variables) else count
 
 
 def _probe(rows: Rows, bound: set[str], *, is_delta: bool) -> Probe:

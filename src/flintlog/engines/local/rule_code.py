@@ -115,7 +115,8 @@ class Step:
 
 @dataclass(eq=False)
 class Level:
-    """A loop: over a range of rows, a batch, or the rows that agree with the values of some registers."""
+    """A loop: over a range of rows, a batch, or the rows that agree with the values of some registers. A filter leaves out
+    rows that would come to nothing: another source, its columns, and this one's that must stand there."""
 
     kind: int
     source: str | Node | None = None
@@ -124,6 +125,7 @@ class Level:
     binds: list[tuple[int, int]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     delta: bool = False
+    filters: list[tuple[str | Node, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
 
 
 class RuleCode:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from flintlog.engines.local.kernels.layout import (
@@ -15,6 +16,7 @@ from flintlog.engines.local.kernels.layout import (
     P_END,
     P_SHARED,
     T_BUDGET,
+    T_COUNT,
     T_ROOM,
     THREAD_WORDS,
 )
@@ -76,8 +78,9 @@ class Workers:
     def flush(self, rule: Block, into: Relation) -> None:
         """Puts what threads have buffered into the relation, before its rows are packed anew."""
         for block in self._blocks:
-            block[T_ROOM] = into.reserve(BUFFER_WORDS)
-            kernels().flush_rule(rule.address, block.address)
+            while block[T_COUNT]:
+                block[T_ROOM] = into.reserve(BUFFER_WORDS)
+                kernels().flush_rule(rule.address, block.address)
 
     def in_parts(self, work: Callable[[int, int], None], size: int) -> None:
         """Does work on the numbers below `size`, on all threads where it is worth while."""
@@ -88,6 +91,23 @@ class Workers:
         ends = [size * i // count for i in range(count + 1)]
         others = [self._pool.submit(work, ends[i], ends[i + 1]) for i in range(1, count)]
         work(ends[0], ends[1])
+        for other in others:
+            other.result()
+
+    def each(self, work: Iterable[Callable[[], None]]) -> None:
+        """Does several things side by side."""
+        queue = deque(work)
+
+        def drain() -> None:
+            while queue:
+                try:
+                    piece = queue.popleft()
+                except IndexError:
+                    return
+                piece()
+
+        others = [self._pool.submit(drain) for _ in self._blocks[1:]] if self._pool is not None else []
+        drain()
         for other in others:
             other.result()
 

@@ -46,9 +46,19 @@ X_TABLE = 9  # address: pairs of key + 1 and group; of wide keys, hash bits and 
 X_BITS = 10  # logarithm of the number of slots
 X_FIRST = 11  # address: for each group of wide keys a row that has the key
 X_END = 12  # rows that are indexed
-X_NKEYS = 13
-X_KEYS = 14  # for every key column: its position in the row, and low, shift and mask in the index's own key
+X_NFILTERS = 13
+X_FILTERS = 14  # address of the filters: only rows that pass them all are indexed
+X_NKEYS = 15
+X_KEYS = 16  # for every key column: its position in the row, and low, shift and mask in the index's own key
 KEY_WORDS = 4
+
+# A filter: rows whose values in some columns another index has.
+F_INDEX = 0  # address of the other index
+F_VALUES = 1  # address of room for the values
+F_NAMES = 2  # address: their places there
+F_COUNT = 3
+F_COLUMNS = 4  # address: the columns
+FILTER_WORDS = 5
 
 INDEX_ALL = 0  # no key: every row
 INDEX_DENSE = 1  # the packed key is the group
@@ -90,6 +100,7 @@ LEVEL_WORDS = 9
 LEVEL_SCAN = 0  # a range of a relation's rows
 LEVEL_BATCH = 1  # rows of a batch
 LEVEL_PROBE = 2  # the rows that an index has for a key
+LEVEL_GROUPS = 3  # one row of every group of an index
 
 # --- A step: a test or a computation on registers ------------------------------------------------------------------------------
 S_OP = 0

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flintlog.engines.local.kernels.layout import (
+    F_COLUMNS,
+    F_COUNT,
+    F_INDEX,
+    F_NAMES,
+    F_VALUES,
+    FILTER_WORDS,
     INDEX_ALL,
     INDEX_DENSE,
     INDEX_HASH,
@@ -17,12 +24,14 @@ from flintlog.engines.local.kernels.layout import (
     X_BASE_GROUPS,
     X_BITS,
     X_END,
+    X_FILTERS,
     X_FIRST,
     X_GROUPS,
     X_HEADS,
     X_KEYS,
     X_KIND,
     X_NEXT,
+    X_NFILTERS,
     X_NKEYS,
     X_OFFSETS,
     X_ORDERED,
@@ -30,7 +39,7 @@ from flintlog.engines.local.kernels.layout import (
     X_TABLE,
 )
 from flintlog.engines.local.kernels.library import address, kernels
-from flintlog.engines.local.storage.block import Block, Log
+from flintlog.engines.local.storage.block import Block, Log, block_of
 from flintlog.engines.local.storage.packing import Packing, packing_for
 
 if TYPE_CHECKING:
@@ -46,17 +55,47 @@ STEP = 1 << 16
 MIN_BITS = 6
 
 
+@dataclass(frozen=True)
+class Filter:
+    """Only rows that have, in `columns`, what some row of another relation has in its columns `key`. The other relation
+    does not change any more."""
+
+    other: Relation
+    key: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
 class Index:
     """Groups of rows that agree in the key columns: the older rows of each ordered, the newer ones in a chain."""
 
-    def __init__(self, relation: Relation, key: tuple[int, ...], request: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        relation: Relation,
+        key: tuple[int, ...],
+        filters: tuple[Filter, ...],
+        request: Callable[[int], None],
+    ) -> None:
         self._relation, self._key, self._request = relation, key, request
         self.block = Block(X_KEYS + KEY_WORDS * len(key))
         self.block[X_RELATION], self.block[X_NKEYS] = relation.block.address, len(key)
         self._layout = -1
+        self.used = False  # whether somebody asked for it since rows last became visible
         self._packing: Packing | None = None
         self._heads, self._next, self._first = Log(request), Log(request), Log(request)
         self._table = self._offsets = self._ordered = np.zeros(1, np.int64)
+        self._add_filters(filters)
+
+    def _add_filters(self, filters: tuple[Filter, ...]) -> None:
+        self._filters = Block(FILTER_WORDS * len(filters))
+        self._kept: list[object] = [filters]  # what the block points to
+        for place, f in enumerate(filters):
+            at, names = FILTER_WORDS * place, block_of(range(len(f.columns)))
+            values, columns, other = Block(len(f.columns)), block_of(f.columns), f.other.index(f.key)
+            self._filters[at + F_INDEX], self._filters[at + F_VALUES] = other.block.address, values.address
+            self._filters[at + F_NAMES], self._filters[at + F_COLUMNS] = names.address, columns.address
+            self._filters[at + F_COUNT] = len(f.columns)
+            self._kept += [names, values, columns, other]
+        self.block[X_NFILTERS], self.block[X_FILTERS] = len(filters), self._filters.address
 
     def sync(self) -> None:
         """Takes in the rows that have become visible."""
@@ -65,7 +104,7 @@ class Index:
             self.block[X_KIND] = INDEX_ALL
             return
         if self._layout != relation.layout or not self._covers():
-            self._reset()
+            self._reset(end)
         if end == self._end:
             return
         if end - self._base > max(CHAINED, self._base // 2):
@@ -80,7 +119,7 @@ class Index:
             return True
         return self._packing.covers([self._relation.ranges[position] for position in self._key])
 
-    def _reset(self) -> None:
+    def _reset(self, rows: int) -> None:
         relation = self._relation
         self._layout = relation.layout
         ranges = relation.packing.ranges() if relation.packing is not None else relation.ranges
@@ -94,7 +133,7 @@ class Index:
                 self.block[at + 3] = (1 << self._packing.widths[k]) - 1
         self._end = self._base = 0
         self.block[X_END] = self.block[X_BASE] = self.block[X_BASE_GROUPS] = 0
-        self._choose_kind(relation.visible)
+        self._choose_kind(rows)
 
     def _choose_kind(self, rows: int) -> None:
         """Forgets all groups."""
@@ -151,18 +190,42 @@ class Index:
         dense = self.block[X_KIND] == INDEX_DENSE
         if not dense and self._packing is not None and 1 << self._packing.bits <= DENSE_FACTOR * end:
             self._choose_kind(end)
-        groups = np.empty(end, np.int64)
-        for start in range(0, end, STEP):
+        self._order_range(0, end)
+
+    def _order_range(self, first: int, end: int) -> None:
+        groups = np.empty(end - first, np.int64)
+        place = address(groups) - 8 * first
+        for start in range(first, end, STEP):
             stop = min(end, start + STEP)
             self._reserve(stop - start)
-            kernels().number_groups(self.block.address, start, stop, address(groups))
+            kernels().number_groups(self.block.address, start, stop, place)
         count = self.block[X_GROUPS]
-        self._request(8 * (count + 2 + end))
+        self._request(8 * (count + 2 + end - first))
         self._offsets = self._ordered = np.zeros(1, np.int64)  # gives the old ones back first
-        offsets, ordered = np.zeros(count + 2, np.int64), np.empty(end, np.int64)
-        kernels().order_rows(self.block.address, end, address(groups), address(offsets), address(ordered))
+        offsets, ordered = np.zeros(count + 2, np.int64), np.empty(end - first, np.int64)
+        kernels().order_rows(self.block.address, first, end, place, address(offsets), address(ordered))
         self._offsets, self._ordered = offsets, ordered
         self._heads.array[:count] = -1
         self._base = end
         self.block[X_BASE], self.block[X_BASE_GROUPS], self.block[X_END] = end, count, end
         self._publish()
+
+
+class DeltaIndex(Index):
+    """The rows of the delta alone."""
+
+    def __init__(self, relation: Relation, key: tuple[int, ...], request: Callable[[int], None]) -> None:
+        super().__init__(relation, key, (), request)
+        self._range = (0, 0)
+
+    def sync(self) -> None:
+        delta, visible = self._relation.delta, self._relation.visible
+        if self._layout == self._relation.layout and self._range == (delta, visible):
+            return
+        self._range = delta, visible
+        self._reset(visible - delta)
+        self._order_range(delta, visible)
+
+    @property
+    def groups(self) -> int:
+        return self.block[X_GROUPS]

@@ -33,7 +33,7 @@ from flintlog.engines.local.kernels.layout import (
 )
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block, Log
-from flintlog.engines.local.storage.index import Index
+from flintlog.engines.local.storage.index import DeltaIndex, Filter, Index
 from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
 from flintlog.engines.memory import MemoryGuard
 
@@ -42,7 +42,7 @@ MIN_BITS = 6
 MIN_SHORT = 16
 # One bit for every possible key may take this much memory, if it is no more than so much a row.
 MAX_BIT_BYTES = 384 << 20
-BIT_BYTES_A_ROW = 256
+BIT_BYTES_A_ROW = 64
 MIN_BIT_ROWS = 1 << 12
 
 
@@ -70,7 +70,8 @@ class Relation:
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
         self.block[R_ARITY] = arity
         self.log = Log(self._request)
-        self._indexes: dict[tuple[int, ...], Index] = {}
+        self._indexes: dict[tuple[tuple[int, ...], tuple[Filter, ...]], Index] = {}
+        self._delta_indexes: dict[tuple[int, ...], DeltaIndex] = {}
         self._set_packing(packing_for([(0, 0)] * arity))
         self._new_table(MIN_BITS)
 
@@ -97,14 +98,38 @@ class Relation:
             return self.packing.unpack(self.log.array[start:end], position)
         return self.log.array[start * self.arity : end * self.arity].reshape(-1, self.arity)[:, position].copy()
 
+    def sample(self, position: int, count: int) -> Array:
+        """A column's values in about so many of the visible rows, spread evenly."""
+        step = max(1, self.visible // count)
+        if self.packing is not None:
+            return self.packing.unpack(self.log.array[: self.visible : step], position)
+        rows = self.log.array[: self.visible * self.arity].reshape(-1, self.arity)
+        return rows[::step, position].copy()
+
     def columns(self) -> list[Array]:
         return [self.column(position, 0, self.size) for position in range(self.arity)]
 
-    def index(self, key: tuple[int, ...]) -> Index:
-        """The visible rows by the columns `key`."""
-        index = self._indexes.get(key)
+    def index(self, key: tuple[int, ...], filters: tuple[Filter, ...] = ()) -> Index:
+        """The visible rows that pass the filters, by the columns `key`."""
+        index = self._indexes.get((key, filters))
         if index is None:
-            index = self._indexes[key] = Index(self, key, self._request)
+            index = self._indexes[key, filters] = Index(self, key, filters, self._request)
+        index.used = True
+        index.sync()
+        return index
+
+    def indexes_in_use(self) -> list[Index]:
+        """Those that were asked for since this was, and that will probably be asked for again."""
+        indexes = [index for index in self._indexes.values() if index.used]
+        for index in indexes:
+            index.used = False
+        return indexes
+
+    def delta_index(self, key: tuple[int, ...]) -> DeltaIndex:
+        """The rows of the delta by the columns `key`."""
+        index = self._delta_indexes.get(key)
+        if index is None:
+            index = self._delta_indexes[key] = DeltaIndex(self, key, self._request)
         index.sync()
         return index
 

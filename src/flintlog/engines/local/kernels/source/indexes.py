@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from flintlog.engines.local.kernels.layout import (
     COLUMN_WORDS,
+    F_COLUMNS,
+    F_COUNT,
+    F_INDEX,
+    F_NAMES,
+    F_VALUES,
+    FILTER_WORDS,
     INDEX_ALL,
     INDEX_DENSE,
     INDEX_HASH,
@@ -15,16 +21,20 @@ from flintlog.engines.local.kernels.layout import (
     R_ARITY,
     R_COLUMNS,
     R_ROWS,
+    R_VISIBLE,
     R_WIDE,
     X_BASE,
+    X_BASE_GROUPS,
     X_BITS,
     X_END,
+    X_FILTERS,
     X_FIRST,
     X_GROUPS,
     X_HEADS,
     X_KEYS,
     X_KIND,
     X_NEXT,
+    X_NFILTERS,
     X_NKEYS,
     X_OFFSETS,
     X_ORDERED,
@@ -206,12 +216,44 @@ def group_of_row(index, relation, word):
     return add_wide(index, relation, word)
 
 
+@function
+def group_is_empty(index, group):
+    if group < 0:
+        return True
+    if load(index, X_KIND) == INDEX_ALL:
+        return load(load(index, X_RELATION), R_VISIBLE) == 0
+    if group < load(index, X_BASE_GROUPS):
+        offsets = load(index, X_OFFSETS)
+        if load(offsets, group) < load(offsets, group + 1):
+            return False
+    return load(load(index, X_HEADS), group) < 0
+
+
+@function
+def passes(index, relation, word):
+    """Whether a row passes the filters of an index."""
+    for f in range(load(index, X_NFILTERS)):
+        record = load(index, X_FILTERS) + 8 * FILTER_WORDS * f
+        values = load(record, F_VALUES)
+        columns = load(record, F_COLUMNS)
+        for c in range(load(record, F_COUNT)):
+            store(values, c, value_of(relation, word, load(columns, c)))
+        other = load(record, F_INDEX)
+        if group_is_empty(other, find_group(other, values, load(record, F_NAMES))):
+            return False
+    return True
+
+
 def extend_chains(index, end):
     """Adds the rows up to `end` to the chains. Tables, heads and next have room."""
     relation = load(index, X_RELATION)
     base = load(index, X_BASE)
+    filtered = load(index, X_NFILTERS) > 0
     for row in range(load(index, X_END), end):
-        group = group_of_row(index, relation, row_word(relation, row))
+        word = row_word(relation, row)
+        if filtered and not passes(index, relation, word):
+            continue
+        group = group_of_row(index, relation, word)
         heads = load(index, X_HEADS)
         store(load(index, X_NEXT), row - base, load(heads, group))
         store(heads, group, row)
@@ -220,28 +262,37 @@ def extend_chains(index, end):
 
 
 def number_groups(index, start, end, groups):
-    """Writes the group of every row from `start` to `end`, finding new groups on the way; returns how many there are."""
+    """Writes the group of every row from `start` to `end`, -1 for one that does not pass, finding new groups on the way;
+    returns how many there are."""
     relation = load(index, X_RELATION)
+    filtered = load(index, X_NFILTERS) > 0
     for row in range(start, end):
-        store(groups, row, group_of_row(index, relation, row_word(relation, row)))
+        word = row_word(relation, row)
+        if filtered and not passes(index, relation, word):
+            store(groups, row, -1)
+        else:
+            store(groups, row, group_of_row(index, relation, word))
     return load(index, X_GROUPS)
 
 
-def order_rows(index, end, groups, offsets, ordered):
-    """Orders the rows below `end` by group. `offsets` has a zero for every group and two more."""
+def order_rows(index, start, end, groups, offsets, ordered):
+    """Orders the rows from `start` to `end` by group. `offsets` has a zero for every group and two more."""
     relation = load(index, X_RELATION)
-    for row in range(end):
+    for row in range(start, end):
         at = load(groups, row) + 2
-        store(offsets, at, load(offsets, at) + 1)
+        if at >= 2:
+            store(offsets, at, load(offsets, at) + 1)
     total = 0
     for group in range(2, load(index, X_GROUPS) + 2):
         total += load(offsets, group)
         store(offsets, group, total)
     # Offset g + 1 is now where group g begins; it moves on as rows come, so that in the end it is where group g ends.
-    for row in range(end):
+    for row in range(start, end):
         if row + 16 < end:
             prefetch(ordered + 8 * load(offsets, load(groups, row + 16) + 1))
         group = load(groups, row)
+        if group < 0:
+            continue
         at = load(offsets, group + 1)
         store(ordered, at, row_word(relation, row))
         store(offsets, group + 1, at + 1)

@@ -95,7 +95,7 @@ from flintlog.engines.local.kernels.layout import (
     X_ORDERED,
     X_RELATION,
 )
-from flintlog.engines.local.kernels.source.indexes import find_group, row_word, value_of
+from flintlog.engines.local.kernels.source.indexes import find_group, group_is_empty, row_word, value_of
 from flintlog.engines.local.kernels.source.sets import has_key, has_row, take_keys, take_row
 from flintlog.engines.local.kernels.source.words import below, fetch_add, function, inlined, load, shift_right, store
 
@@ -126,19 +126,6 @@ def contained(relation, registers, names, count, thread):
             return False
         key |= value << load(relation, at + 1)
     return has_key(relation, key)
-
-
-@inlined
-def group_is_empty(index, group):
-    if group < 0:
-        return True
-    if load(index, X_KIND) == INDEX_ALL:
-        return load(load(index, X_RELATION), R_VISIBLE) == 0
-    if group < load(index, X_BASE_GROUPS):
-        offsets = load(index, X_OFFSETS)
-        if load(offsets, group) < load(offsets, group + 1):
-            return False
-    return load(load(index, X_HEADS), group) < 0
 
 
 @function
@@ -508,6 +495,13 @@ def run_rule(rule, thread):
                 bind(level, relation, row_word(relation, row), registers)
             elif load(level, L_KIND) == LEVEL_BATCH:
                 bind_batch(level, row, registers)
+            else:
+                index = load(level, L_SOURCE)
+                offsets = load(index, X_OFFSETS)
+                first = load(offsets, row)
+                if first == load(offsets, row + 1):
+                    continue
+                bind(level, load(index, X_RELATION), load(load(index, X_ORDERED), first), registers)
             store(thread, T_BUDGET, load(thread, T_BUDGET) - 1)
         elif fused and depth == last:
             if not run_fused(rule, thread, load(level, L_SOURCE), cursor, registers):

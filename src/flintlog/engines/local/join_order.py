@@ -1,0 +1,80 @@
+"""The order in which a query's sources are joined: the one that is estimated to find the fewest rows on the way."""
+
+from __future__ import annotations
+
+from flintlog.engines.local.query import Query, Rows, reads
+from flintlog.engines.local.statistics import Place, Statistics
+from flintlog.ir.relation import Each, Let
+
+# So many sources are tried in every order; of more, the next best is taken.
+EXHAUSTIVE = 6
+# A probe costs as much as this many rows that it finds.
+PROBE_COST = 0.5
+
+
+def best_order(query: Query, delta: int | None, statistics: Statistics) -> list[Rows]:
+    """All sources but the delta, in the order they should be joined in."""
+    search = _Search(query, statistics)
+    sources = [literal for literal in query.literals if isinstance(literal, Rows)]
+    bound: dict[str, Place | None] = {}
+    search.close(bound)
+    if delta is None:
+        return search.best(sources, bound, 1.0)[1]
+    first = query.literals[delta]
+    assert isinstance(first, Rows)
+    search.bind(first, bound)
+    return search.best([rows for rows in sources if rows is not first], bound, 1.0)[1]
+
+
+class _Search:
+    """`bound` maps the variables that have values to where these come from; None where they are computed."""
+
+    def __init__(self, query: Query, statistics: Statistics) -> None:
+        self._statistics = statistics
+        self._computed = [literal for literal in query.literals if isinstance(literal, Let | Each)]
+        self._limit = float("inf")
+
+    def close(self, bound: dict[str, Place | None]) -> None:
+        """Adds the variables that can be computed from those that are bound."""
+        changed = True
+        while changed:
+            changed = False
+            for literal in self._computed:
+                if literal.column.name not in bound and reads(literal) <= bound.keys():
+                    bound[literal.column.name] = None
+                    changed = True
+
+    def bind(self, rows: Rows, bound: dict[str, Place | None]) -> None:
+        for position, variable in enumerate(rows.variables):
+            bound.setdefault(variable.name, (rows, position))
+        self.close(bound)
+
+    def fanout(self, rows: Rows, bound: dict[str, Place | None]) -> float:
+        key = tuple(i for i, variable in enumerate(rows.variables) if variable.name in bound)
+        found = self._statistics.fanout(rows, key, [bound[rows.variables[i].name] for i in key])
+        return min(1.0, found) if len(key) == len(rows.variables) else found
+
+    def best(self, waiting: list[Rows], bound: dict[str, Place | None], rows: float) -> tuple[float, list[Rows]]:
+        """The cheapest order of these sources for so many bindings, and what it costs."""
+        if len(waiting) > EXHAUSTIVE:
+            return self._greedy(waiting, bound, rows)
+        best_cost, best_rest = float("inf"), list(waiting)
+        for source in waiting:
+            found = rows * self.fanout(source, bound)
+            cost = rows * PROBE_COST + found
+            if cost >= best_cost:
+                continue
+            inner = dict(bound)
+            self.bind(source, inner)
+            rest_cost, rest = self.best([w for w in waiting if w is not source], inner, found)
+            if cost + rest_cost < best_cost:
+                best_cost, best_rest = cost + rest_cost, [source, *rest]
+        return (best_cost, best_rest) if waiting else (0.0, [])
+
+    def _greedy(self, waiting: list[Rows], bound: dict[str, Place | None], rows: float) -> tuple[float, list[Rows]]:
+        source = min(waiting, key=lambda w: self.fanout(w, bound))
+        found = rows * self.fanout(source, bound)
+        inner = dict(bound)
+        self.bind(source, inner)
+        cost, rest = self.best([w for w in waiting if w is not source], inner, found)
+        return rows * PROBE_COST + found + cost, [source, *rest]

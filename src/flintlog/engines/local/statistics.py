@@ -1,0 +1,112 @@
+"""Estimates, from samples of what relations hold now, of how many rows a probe will find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from flintlog.engines.local.query import Rows
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+
+# Rows that are looked at: of the relation that is probed, and of the one whose values probe it.
+PROBED, PROBING = 1 << 15, 1 << 10
+# What is assumed of a relation that has no rows yet.
+UNKNOWN_ROWS, UNKNOWN_FANOUT = 1000.0, 4.0
+
+Place: TypeAlias = tuple[Rows, int]  # a column of a literal
+
+
+class Statistics:
+    """`stored` gives the relation a literal reads, None if that is not computed yet."""
+
+    def __init__(self, stored: Callable[[Rows], Relation | None]) -> None:
+        self._stored = stored
+        self._keys: dict[tuple[int, tuple[int, ...]], tuple[Array, float]] = {}
+        self._fanouts: dict[tuple[object, ...], float] = {}
+
+    def size(self, rows: Rows) -> float:
+        relation = self._stored(rows)
+        return float(relation.visible) if relation is not None and relation.visible else UNKNOWN_ROWS
+
+    def fanout(self, rows: Rows, key: tuple[int, ...], binders: Sequence[Place | None]) -> float:
+        """How many rows a probe of the columns `key` finds on average, if their values come from these places."""
+        if not key:
+            return self.size(rows)
+        relation = self._stored(rows)
+        if relation is None or not relation.visible:
+            return UNKNOWN_FANOUT ** (len(rows.variables) > len(key))
+        best: tuple[Rows | None, list[int]] = (None, [])
+        for source in {id(b[0]): b[0] for b in binders if b is not None}.values():
+            covered = [i for i, b in enumerate(binders) if b is not None and b[0] is source]
+            if len(covered) > len(best[1]):
+                best = source, covered
+        source_rows, covered = best
+        positions = tuple(key[i] for i in covered)
+        columns = tuple(binder[1] for i in covered if (binder := binders[i]) is not None)
+        memo = (id(relation), key, positions, source_rows and id(self._stored(source_rows)), columns)
+        if memo not in self._fanouts:
+            self._fanouts[memo] = self._estimate(relation, key, positions, source_rows, columns)
+        return self._fanouts[memo]
+
+    def _estimate(
+        self,
+        relation: Relation,
+        key: tuple[int, ...],
+        positions: tuple[int, ...],
+        source_rows: Rows | None,
+        columns: tuple[int, ...],
+    ) -> float:
+        source = self._stored(source_rows) if source_rows is not None else None
+        if source is None or not source.visible:
+            return relation.visible / self._distinct(relation, key)
+        found = self._matches(relation, positions, source, columns)
+        if positions != key:
+            found *= self._distinct(relation, positions) / self._distinct(relation, key)
+        return found
+
+    def _matches(self, relation: Relation, key: tuple[int, ...], source: Relation, columns: tuple[int, ...]) -> float:
+        keys, scale = self._sorted(relation, key)
+        values = _one_word([source.sample(position, PROBING) for position in columns])
+        matches = np.searchsorted(keys, values, side="right") - np.searchsorted(keys, values, side="left")
+        return float(matches.mean()) * scale
+
+    def presence(
+        self, relation: Relation | None, columns: tuple[int, ...], other: Relation | None, key: tuple[int, ...]
+    ) -> float:
+        """The part of a relation's rows whose values in some columns stand in those of another, which is not large."""
+        if relation is None or other is None or not relation.visible or other.visible > PROBED:
+            return 1.0
+        keys, _ = self._sorted(other, key)
+        values = _one_word([relation.sample(position, PROBING) for position in columns])
+        return float((np.searchsorted(keys, values, side="right") > np.searchsorted(keys, values, side="left")).mean())
+
+    def _sorted(self, relation: Relation, key: tuple[int, ...]) -> tuple[Array, float]:
+        place = id(relation), key
+        if place not in self._keys:
+            keys = np.sort(_one_word([relation.sample(position, PROBED) for position in key]))
+            self._keys[place] = keys, relation.visible / max(1, keys.size)
+        return self._keys[place]
+
+    def group_size(self, relation: Relation, key: tuple[int, ...]) -> float:
+        """How many rows agree in the columns `key`, on average."""
+        return relation.visible / self._distinct(relation, key) if relation.visible else 1.0
+
+    def _distinct(self, relation: Relation, key: tuple[int, ...]) -> float:
+        """An estimate from how often values come once and more often in the sample."""
+        if not key:
+            return 1.0
+        keys, scale = self._sorted(relation, key)
+        ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+        once = int(np.count_nonzero(np.diff(ends, prepend=-1) == 1))
+        return max(1.0, float(np.sqrt(scale)) * once + (ends.size - once))
+
+
+def _one_word(columns: Sequence[Array]) -> Array:
+    """One word for each row, that differs where rows do, or nearly always."""
+    result = columns[0]
+    for column in columns[1:]:
+        result = (result * np.int64(0x2545F4914F6CDD1D)) ^ column
+    return result

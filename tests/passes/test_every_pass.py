@@ -1,0 +1,90 @@
+"""No pass changes an answer: every case of tests/programs with each pass off and with all of them off, on the reference
+engine, and random programs."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+from tests.properties.rich_programs import Generated, programs
+
+from flintlog.api.program import Program
+from flintlog.api.run import Run, evaluate
+from flintlog.compiler import optimise_compiled
+from flintlog.engines.engine import Evaluation
+from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.naive import NaiveEngine
+from flintlog.ir.shared import without_shared
+from flintlog.passes.context import wanted_by_directives
+from flintlog.passes.manager import ALL, pass_names
+from flintlog.syntax import printer
+from flintlog.types import Row
+
+CASES = sorted(path.parent for path in (Path(__file__).parents[1] / "programs").glob("*/*/program.dl"))
+Answer = dict[str, set[Row]]
+
+
+def name_of(case: Path) -> str:
+    return f"{case.parent.name}/{case.name}"
+
+
+@cache
+def answer(case: Path, *without: str) -> Answer:
+    """The rows of every result, with some passes off."""
+    options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
+    word_size = options.get("word_size", 64)
+    program = Program.load(case / "program.dl", word_size=word_size)
+    facts = case / "facts" if (case / "facts").is_dir() else case
+    run = Run(facts_dir=facts, engine="naive", word_size=word_size, functors=program.functors())
+    optimised = program.optimised(without, verified=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.StringIO(options.get("stdin", "")))
+        rows = evaluate(optimised, run)
+    return {name: set(rows[name]) for name in wanted_by_directives(optimised)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_all_off(case: Path) -> None:
+    assert answer(case, ALL) == answer(case)
+
+
+# A spread of cases for every commit, others for each pass; all of them in the slow lane.
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        pytest.param(name, case, marks=() if i % 20 == j % 20 else pytest.mark.slow, id=f"{name}-{name_of(case)}")
+        for j, name in enumerate(pass_names())
+        for i, case in enumerate(CASES)
+    ],
+)
+def test_one_off(case: Path, name: str) -> None:
+    assert answer(case, name) == answer(case)
+
+
+@pytest.mark.parametrize("examples", [60, pytest.param(3000, marks=pytest.mark.slow)])
+def test_random_programs(examples: int) -> None:
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(programs(), st.data())
+    def check(generated: Generated, data: DataObject) -> None:
+        text = printer.print_program(generated.program)
+        note(text)
+        compilation = Program(text).compilation
+        if compilation.report.has_errors:
+            return
+        wanted = data.draw(st.sets(st.sampled_from(sorted(compilation.program.relations)), min_size=1))
+        without = data.draw(st.sets(st.sampled_from(pass_names()), max_size=3))
+        expected = NaiveEngine().run(compilation.program, Evaluation())
+        program = optimise_compiled(compilation, wanted=wanted, without=without, verified=True).program
+        plain = without_shared(program)
+        engines = (NaiveEngine(), NaiveEngine(semi_naive=False), LocalEngine())
+        for engine in engines:
+            rows = engine.run(program if isinstance(engine, NaiveEngine) else plain, Evaluation())
+            assert {name: set(rows[name]) for name in wanted} == {name: set(expected[name]) for name in wanted}
+
+    check()

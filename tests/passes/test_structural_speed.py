@@ -1,0 +1,55 @@
+"""All passes together take less than two seconds, on the largest program there is and on one of 500 rules."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from time import perf_counter
+
+from flintlog.api.program import Program
+from flintlog.ir.program import Program as Ir
+from flintlog.passes.context import PassContext, wanted_by_directives
+from flintlog.passes.manager import optimise
+
+POINTS_TO = Path(__file__).parents[2] / "benchmarks" / "programs" / "points_to" / "program.dl"
+INPUTS, DERIVED, RULES = 20, 60, 500
+
+
+def seconds(program: Ir) -> float:
+    start = perf_counter()
+    result = optimise(program, PassContext(wanted_by_directives(program)))
+    taken = perf_counter() - start
+    assert result is not program
+    return taken
+
+
+def generated() -> str:
+    """Recursive rules of two to six atoms, some with a comparison or a negation, and a query with a constant."""
+    rng = random.Random(3)
+    names = [f"e{i}" for i in range(INPUTS)] + [f"r{i}" for i in range(DERIVED)]
+    lines = [f".decl {name}(x: number, y: number)" for name in names] + [f".input e{i}" for i in range(INPUTS)]
+    lines += [".decl out(y: number)", ".output out", f"out(y) :- r{DERIVED - 1}(1, y)."]
+    for number in range(RULES):
+        head = number % DERIVED
+        variables = ["x", *(f"v{i}" for i in range(rng.randrange(2, 7)))]
+        body = [
+            f"{rng.choice(names[: INPUTS + head + 3])}({variables[i]}, {rng.choice(variables[i + 1 : i + 3])})"
+            for i in range(len(variables) - 1)
+        ]
+        bound = sorted({name for atom in body for name in atom[atom.index("(") + 1 : -1].split(", ")})
+        if rng.random() < 0.3:
+            body.append(f"{rng.choice(bound)} != {rng.choice(bound)}")
+        if rng.random() < 0.2:
+            body.append(f"!e{rng.randrange(INPUTS)}(x, {rng.choice(bound)})")
+        lines.append(f"r{head}(x, {rng.choice(bound)}) :- {', '.join(body)}.")
+    return "\n".join(lines)
+
+
+def test_the_points_to_analysis() -> None:
+    assert seconds(Program.load(POINTS_TO).results_only()) < 2
+
+
+def test_five_hundred_rules() -> None:
+    program = Program(generated()).results_only()
+    assert sum(len(stratum.rules) for stratum in program.strata) > 400
+    assert seconds(program) < 2
