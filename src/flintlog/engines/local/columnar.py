@@ -31,8 +31,9 @@ from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum
 from flintlog.types import Kind, Row
 
-# Joins are ordered anew when the stratum's relations have grown by this factor.
+# Joins are ordered anew when a relation has grown by this factor, and is not small.
 PLAN_AGAIN = 2
+SMALL = 256
 # With so many new rows, indexes are brought up to date side by side.
 SIDE_BY_SIDE = 1 << 16
 
@@ -120,29 +121,20 @@ class StratumRun:
         self.machine.round = 0
         for rule, query in queries:
             if not recursive_rows(query, own):
-                self._run(rule, self._pipeline(query, None))
+                self._run(rule, self.pipeline(query, None))
         self._next_round()
         for name in self.stratum.relations:
             self.store[name].all_is_new()
-        recursive = [(rule, query, i) for rule, query in queries for i in recursive_rows(query, own)]
-        planned, pipelines = 0, []
+        recursive = [_Recursive(rule, query, i, self) for rule, query in queries for i in recursive_rows(query, own)]
         while recursive and not self._limit_reached():
-            size = sum(self.store[name].visible for name in own)
-            if size > PLAN_AGAIN * planned:
-                planned = size
-                self.statistics = Statistics(self.nodes.stored)
-                pipelines = [
-                    (rule, self.store[str(query.literals[i].source)], self._pipeline(query, i))  # type: ignore[union-attr]
-                    for rule, query, i in recursive
-                ]
-            for rule, relation, pipeline in pipelines:
-                if relation.delta < relation.visible:
-                    self._run(rule, pipeline)
+            for variant in recursive:
+                if variant.has_work():
+                    self._run(variant.rule, variant.pipeline())
             if not self._next_round() or self._limit_reached():
                 break
             self.machine.round += 1
 
-    def _pipeline(self, query: Query, delta: int | None) -> Pipeline:
+    def pipeline(self, query: Query, delta: int | None) -> Pipeline:
         plan = plan_query(query, delta, self.statistics)
         return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick, self)
 
@@ -178,3 +170,25 @@ class StratumRun:
         name = max(self.stratum.relations, key=lambda name: self.store[name].size)
         rows = self.store[name].size
         self.progress(Progress(self.place, len(self.program.strata), self.machine.round, name, rows))
+
+
+class _Recursive:
+    """A rule with one of its literals reading the delta. Its joins are ordered anew when relations have grown."""
+
+    def __init__(self, rule: Rule, query: Query, delta: int, run: StratumRun) -> None:
+        self.rule, self._query, self._delta, self._run = rule, query, delta, run
+        own = recursive_rows(query, run.stratum.relations)
+        self._reads = [run.store[str(query.literals[i].source)] for i in own]  # type: ignore[union-attr]
+        self._source = run.store[str(query.literals[delta].source)]  # type: ignore[union-attr]
+        self._limits = [0] * len(self._reads)
+        self._pipeline: Pipeline | None = None
+
+    def has_work(self) -> bool:
+        return self._source.delta < self._source.visible
+
+    def pipeline(self) -> Pipeline:
+        grown = any(relation.visible > limit for relation, limit in zip(self._reads, self._limits, strict=True))
+        if self._pipeline is None or grown:
+            self._limits = [max(PLAN_AGAIN * relation.visible, SMALL) for relation in self._reads]
+            self._pipeline = self._run.pipeline(self._query, self._delta)
+        return self._pipeline

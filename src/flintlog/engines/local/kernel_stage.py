@@ -24,7 +24,6 @@ from flintlog.engines.local.kernels.layout import (
     LEVEL_SCAN,
     LEVEL_WORDS,
     OP_CONTAINS,
-    PAUSED,
     P_CAPACITY,
     P_CHECKED,
     P_CHUNK,
@@ -40,6 +39,7 @@ from flintlog.engines.local.kernels.layout import (
     P_OUT,
     P_SHARED,
     P_SINK,
+    PAUSED,
     S_A,
     S_B,
     S_NKEYS,
@@ -53,12 +53,11 @@ from flintlog.engines.local.kernels.layout import (
     T_LEVEL,
     T_REGISTERS,
     T_ROOM,
-    THREAD_WORDS,
 )
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.rule_code import Level, RuleCode
 from flintlog.engines.local.storage.block import Block, block_of
-from flintlog.engines.local.storage.index import Filter
+from flintlog.engines.local.storage.index import Filter, Index
 from flintlog.engines.local.storage.packing import Array, Range
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.workers import BUDGET, Workers
@@ -96,6 +95,12 @@ class KernelStage:
         self._fused_out = self._list(self._fused_names()) if self._fusable else 0
         self._checked = any(name not in code.origin for name in output)
         self._thread: Block | None = None
+        self._indexes: list[Index] | None = None
+        read = [level.source for level in code.levels] + [step.source for level in code.levels for step in level.steps]
+        self._is_lasting = not any(isinstance(source, Node) for source in read)
+        self._origins = [source for name in output for source, _ in code.origin.get(name, ())]
+        self._versions: list[int] = []
+        self._into_version = -1
 
     # --- Blocks -----------------------------------------------------------------------------------
 
@@ -135,7 +140,7 @@ class KernelStage:
         self, into: Relation, batch: dict[str, Array], size: int, workers: Workers, tick: Callable[[], None]
     ) -> None:
         """Puts the rows that come out into a relation."""
-        into.prepare(self._ranges(into))
+        self._prepare(into)
         rule = self.rule
         columns = self._bind(batch, size)
         if rule[P_CURSOR] >= rule[P_END]:
@@ -144,6 +149,7 @@ class KernelStage:
         fused = self._fusable and into.is_packed and self.sources(self._last_source).is_packed
         rule[P_FUSED], rule[P_OUT] = fused, self._fused_out if fused else self._out
         late: list[list[int]] = []
+        workers.make_room(self.code.register_count)
         workers.run(rule, into, lambda block: self._outside(block, into, workers, late), tick)
         del columns
         if late:
@@ -153,7 +159,7 @@ class KernelStage:
         """The rows that come out, some at a time."""
         rule = self.rule
         if self._thread is None:
-            self._thread = Block(THREAD_WORDS)
+            self._thread = Block(T_REGISTERS + self.code.register_count)
         thread, columns = self._thread, self._bind(batch, size)
         buffer = np.empty((max(1, len(self.output)), BATCH), np.int64)
         rule[P_SINK], rule[P_HEAD], rule[P_CAPACITY] = SINK_BATCH, address(buffer), BATCH
@@ -178,62 +184,84 @@ class KernelStage:
 
     def _bind(self, batch: dict[str, Array], size: int) -> list[Array]:
         """Points levels and steps at their sources as these are now. Returns what must not be freed meanwhile."""
-        kept: list[Array] = []
+        if self._indexes is None or not self._is_lasting:
+            self._point()
+        assert self._indexes is not None
+        for index in self._indexes:
+            index.used = True
+            index.sync()
+        first, rule = self.code.levels[0], self.rule
+        if first.kind == LEVEL_BATCH:
+            kept = [np.ascontiguousarray(batch[name]) for name in self.code.given]
+            kept.append(np.array([address(column) for column in kept], np.int64))
+            self._levels[0][L_SOURCE] = address(kept[-1])
+            rule[P_CURSOR], rule[P_END] = 0, size
+            return kept
+        assert first.source is not None
+        relation = self.sources(first.source)
+        if first.kind == LEVEL_GROUPS:
+            rule[P_CURSOR], rule[P_END] = 0, relation.delta_index(first.key).groups
+        else:
+            rule[P_CURSOR], rule[P_END] = relation.delta if first.delta else 0, relation.visible
+        return []
+
+    def _point(self) -> None:
+        """Writes the addresses of sources into the blocks, and remembers the indexes among them."""
+        self._indexes = []
         for depth, level in enumerate(self.code.levels):
-            block = self._levels[depth]
-            if level.kind == LEVEL_BATCH:
-                kept = [np.ascontiguousarray(batch[name]) for name in self.code.given]
-                addresses = np.array([address(column) for column in kept], np.int64)
-                kept.append(addresses)
-                block[L_SOURCE] = address(addresses)
-                self.rule[P_CURSOR], self.rule[P_END] = 0, size
-            elif level.kind == LEVEL_SCAN:
-                assert level.source is not None
+            if level.source is not None:
                 relation = self.sources(level.source)
-                block[L_SOURCE] = relation.block.address
-                self.rule[P_CURSOR], self.rule[P_END] = relation.delta if level.delta else 0, relation.visible
-            elif level.delta:
-                assert level.source is not None
-                delta_index = self.sources(level.source).delta_index(level.key)
-                block[L_SOURCE] = delta_index.block.address
-                if level.kind == LEVEL_GROUPS:
-                    self.rule[P_CURSOR], self.rule[P_END] = 0, delta_index.groups
-            else:
-                assert level.source is not None
-                filters = tuple(Filter(self.sources(source), key, columns) for source, key, columns in level.filters)
-                block[L_SOURCE] = self.sources(level.source).index(level.key, filters).block.address
+                source = relation.block if level.kind == LEVEL_SCAN else self._index(level, relation).block
+                self._levels[depth][L_SOURCE] = source.address
             for place, step in enumerate(level.steps):
                 if step.source is not None:
                     relation = self.sources(step.source)
-                    source = relation.block if step.op == OP_CONTAINS else relation.index(step.positions).block
+                    source = relation.block
+                    if step.op != OP_CONTAINS:
+                        self._indexes.append(relation.index(step.positions))
+                        source = self._indexes[-1].block
                     self._steps[depth][STEP_WORDS * place + S_A] = source.address
-        return kept
 
-    def _ranges(self, into: Relation) -> list[Range]:
-        """What is known beforehand about the values of the head: they stand in columns whose ranges are known."""
+    def _index(self, level: Level, relation: Relation) -> Index:
+        if level.delta:
+            index: Index = relation.delta_index(level.key)
+        else:
+            filters = tuple(Filter(self.sources(source), key, columns) for source, key, columns in level.filters)
+            index = relation.index(level.key, filters)
+        assert self._indexes is not None
+        self._indexes.append(index)
+        return index
+
+    def _prepare(self, into: Relation) -> None:
+        """Makes the head's packing fit what is known of its values beforehand: they stand in columns with ranges."""
+        versions = [self.sources(source).range_version for source in self._origins]
+        if versions == self._versions and into.range_version == self._into_version:
+            return
         ranges: list[Range] = []
         for position, name in enumerate(self.output):
             places = self.code.origin.get(name)
             known = into.ranges[position] if into.ranges is not None else (0, 0)
             ranges.append(_narrowest(self.sources, places, known) if places else known)
-        return ranges
+        into.prepare(ranges)
+        self._versions, self._into_version = versions, into.range_version
 
     def _outside(self, thread: Block, into: Relation, workers: Workers, late: list[list[int]]) -> None:
-        """A row of the head does not fit into the packing: packs rows anew, or keeps the row for later where the rule is
-        in the middle of an index of these very rows."""
+        """A row of the head is outside what is known of its values. If it does not even fit into the packing, rows are
+        packed anew, or the row is kept for later where the rule is in the middle of an index of these very rows."""
         row = [thread[T_REGISTERS + register] for register in self._registers]
-        if self._reads(into):
-            late.append(row)
-            thread[T_AGAIN], thread[T_LEVEL] = 0, self._back
-        else:
-            workers.flush(self.rule, into)
-            into.prepare([(value, value) for value in row], COMPUTED_SPARE)
+        if not into.widen(row):
+            if self._reads(into):
+                late.append(row)
+                thread[T_AGAIN], thread[T_LEVEL] = 0, self._back
+            else:
+                workers.flush(self.rule, into)
+                into.prepare([(value, value) for value in row], COMPUTED_SPARE)
 
     def _reads(self, relation: Relation) -> bool:
-        return any(
-            level.kind == LEVEL_PROBE and level.source is not None and self.sources(level.source) is relation
-            for level in self.code.levels
-        )
+        """Whether an index of the relation is in use."""
+        sources = [level.source for level in self.code.levels if level.kind != LEVEL_SCAN]
+        sources += [step.source for level in self.code.levels for step in level.steps if step.op != OP_CONTAINS]
+        return any(source is not None and self.sources(source) is relation for source in sources)
 
     @property
     def _last_source(self) -> str | Node:

@@ -11,7 +11,7 @@ from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.query import Rows, query_of
 from flintlog.engines.local.statistics import Statistics
-from flintlog.engines.local.storage.numbering import RowNumbering
+from flintlog.engines.local.storage.numbering import Groups, groups_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
@@ -20,6 +20,12 @@ from flintlog.ir.functors import fold_values
 from flintlog.ir.relation import Aggregate, ConcatAll, Fold, Node, Scan, Values
 from flintlog.ir.visit import relations_of
 from flintlog.types import Kind
+
+_FOLDS: dict[str, tuple[int, np.ufunc]] = {
+    "sum": (0, np.add),
+    "min": ((1 << 63) - 1, np.minimum),
+    "max": (-(1 << 63), np.maximum),
+}
 
 
 class Nodes:
@@ -86,49 +92,45 @@ class Nodes:
     def _aggregate(self, node: Aggregate, result: Relation) -> None:
         rows = self.source(node.input)
         columns = dict(zip([c.name for c in node.input.schema], rows.columns(), strict=True))
-        by = [columns[name] for name in node.by]
-        numbering = RowNumbering(len(by)) if by else None
-        groups = numbering.add(by) if numbering else np.zeros(rows.size, np.int64)
-        count = numbering.count if numbering else min(1, rows.size)
+        groups = groups_of([columns[name] for name in node.by], rows.size)
         values = None
         if node.fold.value is not None and rows.size:
             computed = self.vectors.scalar(node.fold.value)(columns, rows.size)
             values = computed if np.ndim(computed) else np.full(rows.size, computed, np.int64)
         if node.keys is None:
-            first = np.unique(groups, return_index=True)[1] if count else np.empty(0, np.int64)
-            keys, found = [column[first] for column in by], np.arange(count)
+            keys, found = groups.keys, np.arange(groups.count)
         else:
             wanted = self.source(node.keys)
             keys = wanted.columns()
-            found = numbering.find(keys) if numbering else np.full(wanted.size, 0 if count else -1)
+            found = groups.find(keys, wanted.size)
         init = None
         if node.fold.init is not None:
             outer = dict(zip(node.by, keys, strict=True))
             init = np.broadcast_to(self.vectors.scalar(node.fold.init)(outer, found.size), found.size)
-        folded = self._fold(node.fold, groups, values, count, init, found)
-        keep = np.array([f is not None for f in folded], np.bool_) if isinstance(folded, list) else None
+        folded = self._fold(node.fold, groups, values, init, found)
         if isinstance(folded, list):
+            keep = np.array([f is not None for f in folded], np.bool_)
             keys = [key[keep] for key in keys]
             folded = np.array([f for f in folded if f is not None], np.int64)
         result.insert([*keys, folded], folded.size)
 
     def _fold(
-        self, fold: Fold, groups: Array, values: Array | None, count: int, init: Array | None, found: Array
+        self, fold: Fold, groups: Groups, values: Array | None, init: Array | None, found: Array
     ) -> Array | list[int | None]:
         """The fold's word for each wanted group (`found`, -1 for an empty one); None where it has no value."""
         if fold.op == "count":
-            sizes = np.append(np.bincount(groups, minlength=count), 0)
+            sizes = np.append(np.bincount(groups.numbers, minlength=groups.count), 0)
             return sizes[found]
         kind = fold.value.kind if fold.value is not None else fold.kind
         whole = kind is Kind.NUMBER and self.vectors.whole_words and fold.op in ("sum", "min", "max")
         if whole and (fold.op == "sum" or bool((found >= 0).all())):
-            if values is None or not values.size:
-                return np.zeros(found.size, np.int64)
-            order = np.argsort(groups, kind="stable")
-            starts = np.searchsorted(groups[order], np.arange(count))
-            reduce = {"sum": np.add, "min": np.minimum, "max": np.maximum}[fold.op].reduceat
-            return np.append(reduce(values[order], starts), 0)[found]
-        return self._fold_values(fold, groups, values, kind, init, found)
+            start, combine = _FOLDS[fold.op]
+            folded = np.full(groups.count + 1, start, np.int64)
+            if values is not None and values.size:
+                combine.at(folded, groups.numbers, values)
+            folded[-1] = 0  # of an empty group
+            return folded[found]
+        return self._fold_values(fold, groups.numbers, values, kind, init, found)
 
     def _fold_values(
         self, fold: Fold, groups: Array, values: Array | None, kind: Kind, init: Array | None, found: Array
@@ -151,4 +153,3 @@ class Nodes:
             else:
                 folded.append(machine.word(fold_values(fold.op, items, fold.kind, machine.words), fold.kind))
         return folded
-

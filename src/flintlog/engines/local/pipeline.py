@@ -10,6 +10,7 @@ import numpy as np
 
 from flintlog.engines.local.grouping import MIN_DELTA
 from flintlog.engines.local.kernel_stage import KernelStage, Sources
+from flintlog.engines.local.kernels.layout import BUFFER_WORDS
 from flintlog.engines.local.plan import Plan, PlanStep, Probe
 from flintlog.engines.local.query import Absent
 from flintlog.engines.local.rule_code import RuleCode, computable, in_kernels
@@ -57,7 +58,7 @@ class Pipeline:
         self._built_for: bool | None = None
 
     def run(self, into: Relation) -> None:
-        direct = not isinstance(into, BestRelation)
+        direct = not isinstance(into, BestRelation) and into.arity <= BUFFER_WORDS
         if self._built_for is not direct:
             self._build(direct)
             self._built_for = direct
@@ -161,8 +162,8 @@ def _with_plain_tests(plan: Plan, whole_words: bool) -> Plan:
             values = list(step.values)
             for i, value in enumerate(values):
                 if not computable(value, whole_words):
-                    values[i] = Column(f"{len(steps)}?", value.kind)
-                    steps.append(Let(values[i], value))
+                    column = values[i] = Column(f"{len(steps)}?", value.kind)
+                    steps.append(Let(column, value))
             step = replace(step, values=tuple(values))
         steps.append(step)
     return Plan(tuple(steps), plan.output)

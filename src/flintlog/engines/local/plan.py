@@ -39,9 +39,9 @@ class Plan:
 
 
 def plan_query(query: Query, delta: int | None, statistics: Statistics) -> Plan:
-    """A pipeline that begins at the literal `delta`, which reads new rows only, or where it is cheapest, and goes on with
-    sources in the order that finds the fewest rows on the way. Conditions run as soon as they can, but what has no value
-    for some operands waits for all that stands before it: that may be there to keep these operands away."""
+    """A pipeline that begins at the literal `delta`, which reads new rows only, or where it is cheapest, and goes on
+    with sources in the order that finds the fewest rows on the way. Conditions run as soon as they can, but what has
+    no value for some operands waits for all that stands before it: that may be there to keep these operands away."""
     bound: set[str] = set()
     partial = {id(literal) for literal in query.literals if _is_partial(literal)}
     steps: list[PlanStep] = []

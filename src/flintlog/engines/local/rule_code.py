@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from flintlog.engines.closures import Machine
 from flintlog.engines.local.kernels.layout import (
+    BUFFER_WORDS,
     LEVEL_BATCH,
     LEVEL_PROBE,
     LEVEL_SCAN,
     MAX_LEVELS,
-    MAX_REGISTERS,
     OP_ADD,
     OP_AND,
     OP_CONTAINS,
@@ -115,8 +115,8 @@ class Step:
 
 @dataclass(eq=False)
 class Level:
-    """A loop: over a range of rows, a batch, or the rows that agree with the values of some registers. A filter leaves out
-    rows that would come to nothing: another source, its columns, and this one's that must stand there."""
+    """A loop: over a range of rows, a batch, or the rows that agree with the values of some registers. A filter
+    leaves out rows that would come to nothing: another source, its columns, and this one's that must stand there."""
 
     kind: int
     source: str | Node | None = None
@@ -145,6 +145,10 @@ class RuleCode:
             self.levels.append(Level(LEVEL_BATCH))
             self.levels[0].binds = [(self._bound(name), i) for i, name in enumerate(self.given)]
 
+    @property
+    def register_count(self) -> int:
+        return self._last
+
     def _new(self) -> int:
         self._last += 1
         return self._last - 1
@@ -156,8 +160,8 @@ class RuleCode:
         return self.registers[name]
 
     def has_room(self) -> bool:
-        """Whether further steps fit into a thread's block, with a wide margin."""
-        return len(self.levels) < MAX_LEVELS - 1 and self._last < MAX_REGISTERS - 100
+        """Whether there may be further levels, for another step and for a delta by groups."""
+        return len(self.levels) < MAX_LEVELS - 2
 
     # --- Steps ------------------------------------------------------------------------------------
 
@@ -193,7 +197,8 @@ class RuleCode:
         for position, variable in enumerate(probe.rows.variables):
             self.origin.setdefault(variable.name, []).append((source, position))
         if not probe.binds and not probe.delta and self.levels:
-            self._test(source, probe.key, [self.registers[v.name] for v in probe.values], True, len(probe.rows.variables))
+            registers = [self.registers[v.name] for v in probe.values]
+            self._test(source, probe.key, registers, True, len(probe.rows.variables))
             return
         if not self.levels:
             level = Level(LEVEL_SCAN, source, delta=probe.delta)
@@ -215,7 +220,7 @@ class RuleCode:
     def _test(
         self, source: str | Node, positions: Sequence[int], registers: Sequence[int], wanted: bool, arity: int
     ) -> None:
-        op = OP_CONTAINS if len(positions) == arity else OP_EXISTS
+        op = OP_CONTAINS if len(positions) == arity <= BUFFER_WORDS else OP_EXISTS
         self._step(Step(op, int(wanted), 0, 0, source, tuple(positions), tuple(registers)))
 
     # --- Values -----------------------------------------------------------------------------------
@@ -254,4 +259,3 @@ class RuleCode:
     def back_level(self, output: Sequence[str]) -> int:
         """The last level on which a row of the head depends: further rows of later ones would only repeat it."""
         return max((self.level_of[name] for name in output), default=0)
-

@@ -12,7 +12,9 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 
 # Rows that are looked at: of the relation that is probed, and of the one whose values probe it.
-PROBED, PROBING = 1 << 15, 1 << 10
+PROBED, PROBING = 1 << 13, 1 << 9
+# An estimate of nothing at all would make what follows look free.
+LEAST = 0.2 / PROBING
 # What is assumed of a relation that has no rows yet.
 UNKNOWN_ROWS, UNKNOWN_FANOUT = 1000.0, 4.0
 
@@ -24,7 +26,7 @@ class Statistics:
 
     def __init__(self, stored: Callable[[Rows], Relation | None]) -> None:
         self._stored = stored
-        self._keys: dict[tuple[int, tuple[int, ...]], tuple[Array, float]] = {}
+        self._keys: dict[tuple[object, tuple[int, ...]], tuple[Array, float]] = {}
         self._fanouts: dict[tuple[object, ...], float] = {}
 
     def size(self, rows: Rows) -> float:
@@ -39,16 +41,18 @@ class Statistics:
         if relation is None or not relation.visible:
             return UNKNOWN_FANOUT ** (len(rows.variables) > len(key))
         best: tuple[Rows | None, list[int]] = (None, [])
-        for source in {id(b[0]): b[0] for b in binders if b is not None}.values():
-            covered = [i for i, b in enumerate(binders) if b is not None and b[0] is source]
+        for literal in {id(b[0]): b[0] for b in binders if b is not None}.values():
+            covered = [i for i, b in enumerate(binders) if b is not None and b[0] is literal]
             if len(covered) > len(best[1]):
-                best = source, covered
+                best = literal, covered
         source_rows, covered = best
         positions = tuple(key[i] for i in covered)
         columns = tuple(binder[1] for i in covered if (binder := binders[i]) is not None)
-        memo = (id(relation), key, positions, source_rows and id(self._stored(source_rows)), columns)
+        source = self._stored(source_rows) if source_rows is not None else None
+        memo = (_now(relation), key, positions, _now(source) if source is not None else None, columns)
         if memo not in self._fanouts:
-            self._fanouts[memo] = self._estimate(relation, key, positions, source_rows, columns)
+            found = self._estimate(relation, key, positions, source_rows, columns)
+            self._fanouts[memo] = max(found, LEAST)
         return self._fanouts[memo]
 
     def _estimate(
@@ -84,7 +88,7 @@ class Statistics:
         return float((np.searchsorted(keys, values, side="right") > np.searchsorted(keys, values, side="left")).mean())
 
     def _sorted(self, relation: Relation, key: tuple[int, ...]) -> tuple[Array, float]:
-        place = id(relation), key
+        place = _now(relation), key
         if place not in self._keys:
             keys = np.sort(_one_word([relation.sample(position, PROBED) for position in key]))
             self._keys[place] = keys, relation.visible / max(1, keys.size)
@@ -102,6 +106,11 @@ class Statistics:
         ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
         once = int(np.count_nonzero(np.diff(ends, prepend=-1) == 1))
         return max(1.0, float(np.sqrt(scale)) * once + (ends.size - once))
+
+
+def _now(relation: Relation) -> tuple[Relation, int]:
+    """A relation of about the size it has now."""
+    return relation, relation.visible.bit_length()
 
 
 def _one_word(columns: Sequence[Array]) -> Array:

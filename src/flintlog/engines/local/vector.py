@@ -139,9 +139,11 @@ class Vectors:
             if not positions:
                 return dtype(compute(())) if size else np.empty(0, dtype)
             columns = [batch[name] for name in positions]
-            numbers = RowNumbering(len(columns)).add(columns)
-            _, first = np.unique(numbers, return_index=True)
-            rows = self._decoded([column[first] for column in columns], [kinds[name] for name in positions])
+            numbering = RowNumbering(len(columns))
+            numbers = numbering.add(columns)
+            some = np.empty(numbering.count, np.int64)  # a row for each combination
+            some[numbers] = np.arange(size)
+            rows = self._decoded([column[some] for column in columns], [kinds[name] for name in positions])
             return np.array([compute(row) for row in rows], dtype)[numbers]
 
         return run

@@ -17,8 +17,8 @@ from flintlog.engines.local.kernels.layout import (
     P_SHARED,
     T_BUDGET,
     T_COUNT,
+    T_REGISTERS,
     T_ROOM,
-    THREAD_WORDS,
 )
 from flintlog.engines.local.kernels.library import kernels
 from flintlog.engines.local.storage.block import Block
@@ -39,11 +39,20 @@ class Workers:
 
     def __init__(self, threads: int = 1) -> None:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self._blocks = [Block(THREAD_WORDS) for _ in range(threads)]
+        self._threads = threads
+        self._blocks: list[Block] = []
+        self._registers = 0
+        self.make_room(256)
 
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+
+    def make_room(self, registers: int) -> None:
+        """Gives threads so many registers at least."""
+        if registers > self._registers:
+            self._registers = registers
+            self._blocks = [Block(T_REGISTERS + registers) for _ in range(self._threads)]
 
     def run(self, rule: Block, into: Relation, outside: Callable[[Block], None], tick: Callable[[], None]) -> None:
         """Runs a rule to its end. `outside` takes over a row of a thread's registers that the packing does not fit."""

@@ -40,7 +40,7 @@ def _compiled(name: str, function: Any) -> str:
     from numba.core import compiler, types
     from numba.core.registry import cpu_target
 
-    flags = compiler.Flags()
+    flags: Any = compiler.Flags()
     flags.nrt = False
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
@@ -66,4 +66,4 @@ define i64 @flintlog_{name}({parameters}) {{
   ret i64 %value
 }}
 """
-    return result.library.get_llvm_str() + entry
+    return str(result.library.get_llvm_str()) + entry

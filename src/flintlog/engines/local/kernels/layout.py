@@ -1,11 +1,11 @@
 """Where kernels and Python find things in the blocks of words they share.
 
-A block is an array of 64-bit words. Kernels get addresses of blocks; addresses of other arrays stand in them. What stands
-in a block of a relation or an index is changed when that changes, so that a rule's own block stays as it is from round
-to round.
+A block is an array of 64-bit words. Kernels get addresses of blocks; addresses of other arrays stand in them. What
+stands in a block of a relation or an index is changed when that changes, so that a rule's own block stays as it is
+from round to round.
 """
 
-# --- A relation: its rows, and the set that knows them --------------------------------------------------------------------
+# --- A relation: its rows, and the set that knows them --------------------------------------------
 R_ARITY = 0
 R_WIDE = 1  # 0: a row is one packed key; 1: it is `arity` words
 R_ROWS = 2  # address of the rows
@@ -19,7 +19,7 @@ R_LAST = 9  # of one bit a key: the width of the key's last column
 R_STRIDE = 10  # and how many bits there are for each combination of the others
 R_WIDTH = 11  # bits of a packed key
 R_CROWDED = 12  # whether a short set found no slot near enough
-R_COLUMNS = 13  # low, shift and mask of every column in the packed key, and the largest value above low
+R_COLUMNS = 13  # of every column low, shift and mask in the packed key, and the largest known value less low
 COLUMN_WORDS = 4
 
 SET_KEYS = 0  # slots hold key + 1
@@ -32,7 +32,7 @@ FAR = 1 << 12
 # Bits of the hash that a short set does not know from the slot where a key belongs, at most.
 SHORT_BITS = 31 - 12
 
-# --- An index: rows by the values of some columns ---------------------------------------------------------------------------
+# --- An index: rows by the values of some columns -------------------------------------------------
 X_RELATION = 0  # address of the relation's block
 X_KIND = 1  # one of the kinds below
 X_GROUPS = 2  # groups there are; for a dense index, keys there may be
@@ -65,7 +65,7 @@ INDEX_DENSE = 1  # the packed key is the group
 INDEX_HASH = 2  # packed keys in a table
 INDEX_WIDE = 3  # keys of several words in a table
 
-# --- A rule, with one of its literals reading the delta -----------------------------------------------------------------------
+# --- A rule, with one of its literals reading the delta -------------------------------------------
 P_CURSOR = 0  # the next row of the first level that no thread has taken
 P_END = 1
 P_CHUNK = 2  # how many rows of the first level a thread takes at a time
@@ -85,7 +85,7 @@ P_LEVELS = 16  # addresses of the levels
 SINK_RELATION = 0
 SINK_BATCH = 1
 
-# --- A level: a loop over rows -------------------------------------------------------------------------------------------------
+# --- A level: a loop over rows --------------------------------------------------------------------
 L_KIND = 0
 L_SOURCE = 1  # address of a relation's block, an index's block, or the columns of a batch
 L_NSTEPS = 2
@@ -102,7 +102,7 @@ LEVEL_BATCH = 1  # rows of a batch
 LEVEL_PROBE = 2  # the rows that an index has for a key
 LEVEL_GROUPS = 3  # one row of every group of an index
 
-# --- A step: a test or a computation on registers ------------------------------------------------------------------------------
+# --- A step: a test or a computation on registers -------------------------------------------------
 S_OP = 0
 S_TO = 1  # register of the result; for a test, 1 if it must hold and 0 if it must not
 S_A = 2
@@ -136,7 +136,7 @@ STEP_WORDS = 5
     OP_MOD,
 ) = range(23)
 
-# --- What a thread keeps while it runs a rule -----------------------------------------------------------------------------------
+# --- What a thread keeps while it runs a rule -----------------------------------------------------
 T_LEVEL = 0  # -1: nothing begun
 T_AGAIN = 1  # whether a row of the head waits to be taken again
 T_COUNT = 2  # candidates in the buffer
@@ -146,14 +146,12 @@ T_SEEN = 5  # candidates so far
 T_CURSORS = 8  # position, end and chain of every level
 CURSOR_WORDS = 3
 MAX_LEVELS = 40
-T_REGISTERS = T_CURSORS + CURSOR_WORDS * MAX_LEVELS
-MAX_REGISTERS = 256
-T_BUFFER = T_REGISTERS + MAX_REGISTERS
+T_BUFFER = T_CURSORS + CURSOR_WORDS * MAX_LEVELS
 BUFFER_WORDS = 1024
 T_NEW = T_BUFFER + BUFFER_WORDS
-THREAD_WORDS = T_NEW + BUFFER_WORDS
+T_REGISTERS = T_NEW + BUFFER_WORDS  # as many as the rule has
 
-# --- How a thread comes back ---------------------------------------------------------------------------------------------------
+# --- How a thread comes back ----------------------------------------------------------------------
 DONE = 0
 PAUSED = 1  # the budget is spent
 FULL = 2  # there is no room for more

@@ -65,7 +65,8 @@ class Log:
             self._grow_map(room)
 
     def _grow_map(self, room: int) -> None:
-        """Memory of its own that the system moves without copying, in large pages, and gives when it is first touched."""
+        """Memory of its own that the system moves without copying, in large pages, and gives when it is first
+        touched."""
         size = -(-8 * room // HUGE_PAGE) * HUGE_PAGE
         if self._map is None:
             self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -79,6 +79,7 @@ class Index:
         self.block = Block(X_KEYS + KEY_WORDS * len(key))
         self.block[X_RELATION], self.block[X_NKEYS] = relation.block.address, len(key)
         self._layout = -1
+        self._end = self._base = 0
         self.used = False  # whether somebody asked for it since rows last became visible
         self._packing: Packing | None = None
         self._heads, self._next, self._first = Log(request), Log(request), Log(request)

@@ -37,6 +37,7 @@ from flintlog.engines.local.storage.index import DeltaIndex, Filter, Index
 from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
 from flintlog.engines.memory import MemoryGuard
 
+SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 MIN_BITS = 6
 # Smaller sets have whole keys in their slots.
 MIN_SHORT = 16
@@ -65,6 +66,7 @@ class Relation:
         self._resources = resources
         self.delta = self.visible = 0
         self.ranges: list[Range] | None = None
+        self.range_version = 0
         self.layout = 0  # how often rows were packed anew
         self._grows = False  # whether rules compute values beyond what was known
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
@@ -73,6 +75,7 @@ class Relation:
         self._indexes: dict[tuple[tuple[int, ...], tuple[Filter, ...]], Index] = {}
         self._delta_indexes: dict[tuple[int, ...], DeltaIndex] = {}
         self._set_packing(packing_for([(0, 0)] * arity))
+        self._bit_ranges: list[Range] = []
         self._new_table(MIN_BITS)
 
     def empty(self) -> Relation:
@@ -150,29 +153,58 @@ class Relation:
     # --- Packing ----------------------------------------------------------------------------------
 
     def prepare(self, ranges: Sequence[Range], spare_bits: int = 1) -> None:
-        """Makes the packing fit values of these ranges too, if it can with that many bits to spare in each column. Indexes
-        must be asked for again after this."""
+        """Makes ranges and packing fit these values too, if that can be with so many bits to spare in each column.
+        Indexes must be asked for again after this."""
         self._grows |= spare_bits > 1
         if self.ranges is not None:
             ranges = [joined(a, b) for a, b in zip(self.ranges, ranges, strict=True)]
-        self.ranges = list(ranges)
-        if self.packing is not None and not (self.packing.covers(ranges) and self._in_bits(ranges)):
-            columns = self.columns() if self.size else None
+        if self.ranges == ranges:
+            return
+        if not self._fits(ranges):
+            columns = self.columns() if self.block[R_COUNT] else None
             self._set_packing(packing_for(ranges, spare_bits))
             self.layout += 1
             self._repack(columns)
+        self._set_ranges(ranges)
+
+    def widen(self, row: Sequence[int]) -> bool:
+        """Makes ranges fit a row, with as much again beyond it, if the packing does; returns whether that is so."""
+        ranges = [
+            _stretched(known, value) for known, value in zip(self.ranges or [(0, 0)] * self.arity, row, strict=True)
+        ]
+        if self.packing is not None:
+            room = self._bit_ranges if self.block[R_SET] == SET_BITS else self.packing.ranges()
+            if not all(a <= value <= b for value, (a, b) in zip(row, room, strict=True)):
+                return False
+            ranges = [(max(low, a), min(high, b)) for (low, high), (a, b) in zip(ranges, room, strict=True)]
+        self._set_ranges(ranges)
+        return True
+
+    def _fits(self, ranges: Sequence[Range]) -> bool:
+        """Whether rows need not be packed anew for values of these ranges."""
+        if self.packing is None:
+            return True
+        if self.block[R_SET] == SET_BITS:
+            return all(a <= low and high <= b for (low, high), (a, b) in zip(ranges, self._bit_ranges, strict=True))
+        return self.packing.covers(ranges)
+
+    def _set_ranges(self, ranges: Sequence[Range]) -> None:
+        """Rules that compute values compare them with these; a packed key has no values below its low."""
+        lows = self.packing.lows if self.packing is not None else [low for low, _ in ranges]
+        self.ranges = [(low, high) for low, (_, high) in zip(lows, ranges, strict=True)]
+        self.range_version += 1
+        for position, (low, high) in enumerate(self.ranges):
+            at = R_COLUMNS + COLUMN_WORDS * position
+            self.block[at], self.block[at + 3] = low, _as_word(high - low)
 
     def _set_packing(self, packing: Packing | None) -> None:
         self.packing = packing
         self.block[R_WIDE] = packing is None
         if packing is not None:
             self.block[R_WIDTH] = packing.bits
-            for position, (low, width, shift) in enumerate(
-                zip(packing.lows, packing.widths, packing.shifts, strict=True)
-            ):
+            for position, (width, shift) in enumerate(zip(packing.widths, packing.shifts, strict=True)):
                 at = R_COLUMNS + COLUMN_WORDS * position
-                self.block[at], self.block[at + 1], self.block[at + 2] = low, shift, (1 << width) - 1
-                self.block[at + 3] = (1 << width) - 1
+                self.block[at + 1], self.block[at + 2] = shift, (1 << width) - 1
 
     def _repack(self, columns: list[Array] | None) -> None:
         """Writes the rows as the packing wants them. They are known to differ."""
@@ -197,8 +229,7 @@ class Relation:
         if self.packing is None:
             kind = SET_ROWS
         else:
-            short = MIN_SHORT <= bits < self.packing.bits <= bits + SHORT_BITS
-            kind = SET_SHORT if short else SET_KEYS
+            kind = SET_SHORT if MIN_SHORT <= bits < self.packing.bits <= bits + SHORT_BITS else SET_KEYS
         size = (4 if kind == SET_SHORT else 8) << bits
         self._request(size)
         self._table = np.zeros(size >> 3, np.int64)
@@ -238,6 +269,9 @@ class Relation:
             self._fill(bits)
             return
         old, old_bits, old_kind, width = self._table, self.block[R_BITS], self.block[R_SET], self.packing.bits
+        if old_kind == SET_SHORT and bits >= width:
+            self._fill(bits)  # whole keys again
+            return
         self._new_table(bits)
         table, kind = address(self._table), self.block[R_SET]
         crowded: list[int] = []
@@ -257,13 +291,13 @@ class Relation:
             self._fill(bits + 1)
 
     def _choose_set(self) -> None:
-        """Goes over to one bit a key when that is smaller, or not much larger: keys that are made together have their bits
-        together, so that it is much faster."""
+        """Goes over to one bit a key when that is smaller, or not much larger: keys that are made together have
+        their bits together, so that it is much faster."""
         if self.packing is None or self.ranges is None or self.block[R_SET] == SET_BITS or self.size < MIN_BIT_ROWS:
             return
         if self._grows or not self.arity:
             return
-        ranges = [(low, high) for low, (_, high) in zip(self.packing.lows, self.ranges, strict=True)]
+        ranges = self.ranges
         stride = -(-(ranges[-1][1] - self.packing.lows[-1] + 1) // 64) * 64
         highest = self.packing.pack([np.array([high]) for _, high in ranges])[0] >> self.packing.widths[-1]
         size = (int(highest) + 1) * stride
@@ -271,18 +305,10 @@ class Relation:
             return
         self._request(size >> 3)
         self._table = np.zeros(size >> 6, np.int64)
-        self._bit_ranges = ranges
-        for position, (low, high) in enumerate(ranges):
-            self.block[R_COLUMNS + COLUMN_WORDS * position + 3] = high - low
+        self._bit_ranges = list(ranges)
         self.block[R_LAST], self.block[R_STRIDE] = self.packing.widths[-1], stride
         self._publish(SET_BITS, size)
         kernels().fill_table(self.block.address)
-
-    def _in_bits(self, ranges: Sequence[Range]) -> bool:
-        """Whether there are bits for all keys of these ranges, if keys are bits."""
-        if self.block[R_SET] != SET_BITS:
-            return True
-        return all(a <= low and high <= b for (low, high), (a, b) in zip(ranges, self._bit_ranges, strict=True))
 
     # --- Insertion --------------------------------------------------------------------------------
 
@@ -306,3 +332,19 @@ class Relation:
                 done += kernels().add_keys(
                     self.block.address, address(part) + 8 * done, part.size - done, address(buffer)
                 )
+
+
+def _stretched(known: Range, value: int) -> Range:
+    """The range with the value in it; beyond the side it grew on, as much again."""
+    low, high = known
+    span = max(high - low, 1)
+    if value > high:
+        return low, min(max(value, high + span), LARGEST)
+    if value < low:
+        return max(min(value, low - span), SMALLEST), high
+    return known
+
+
+def _as_word(number: int) -> int:
+    """A number below 2**64 as the signed word of the same bits."""
+    return number - (1 << 64) if number > LARGEST else number

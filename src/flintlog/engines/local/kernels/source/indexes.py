@@ -17,6 +17,7 @@ from flintlog.engines.local.kernels.layout import (
     INDEX_ALL,
     INDEX_DENSE,
     INDEX_HASH,
+    INDEX_WIDE,
     KEY_WORDS,
     R_ARITY,
     R_COLUMNS,
@@ -37,7 +38,6 @@ from flintlog.engines.local.kernels.layout import (
     X_NFILTERS,
     X_NKEYS,
     X_OFFSETS,
-    X_ORDERED,
     X_RELATION,
     X_TABLE,
 )
@@ -141,7 +141,7 @@ def find_group(index, registers, names):
     kind = load(index, X_KIND)
     if kind == INDEX_ALL:
         return 0
-    if kind == INDEX_DENSE or kind == INDEX_HASH:
+    if kind != INDEX_WIDE:
         key = key_of_registers(index, registers, names)
         if key < 0:
             return -1
@@ -262,8 +262,8 @@ def extend_chains(index, end):
 
 
 def number_groups(index, start, end, groups):
-    """Writes the group of every row from `start` to `end`, -1 for one that does not pass, finding new groups on the way;
-    returns how many there are."""
+    """Writes the group of every row from `start` to `end`, -1 for one that does not pass, finding new groups on the
+    way; returns how many there are."""
     relation = load(index, X_RELATION)
     filtered = load(index, X_NFILTERS) > 0
     for row in range(start, end):

@@ -7,8 +7,8 @@ from flintlog.engines.local.kernels.source.words import load, store
 
 
 def number_words(words, count, table, bits, numbers, known):
-    """Gives distinct words numbers, from `known` on. A slot of the table is a pair of a word and its number + 1, 0 for an
-    empty one. Returns how many words are known now."""
+    """Gives distinct words numbers, from `known` on. A slot of the table is a pair of a word and its number + 1, 0
+    for an empty one. Returns how many words are known now."""
     mask = (1 << bits) - 1
     for i in range(count):
         word = load(words, i)
@@ -49,9 +49,9 @@ def move_words(old, old_bits, table, bits):
 
 
 def improve(best, state, numbers, values, count, sign, changed):
-    """Takes values that beat what `best` has for their number: smaller for sign 1, larger for sign -1. `state` is 0 for a
-    number without a value, 1 for one with, 2 for one that changed in this round. Writes the numbers that begin to change
-    to `changed` and returns how many; there is room for every number."""
+    """Takes values that beat what `best` has for their number: smaller for sign 1, larger for sign -1. `state` is 0
+    for a number without a value, 1 for one with, 2 for one that changed in this round. Writes the numbers that begin
+    to change to `changed` and returns how many; there is room for every number."""
     found = 0
     for i in range(count):
         number = load(numbers, i)

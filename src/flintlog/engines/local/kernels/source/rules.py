@@ -99,8 +99,7 @@ from flintlog.engines.local.kernels.source.indexes import find_group, group_is_e
 from flintlog.engines.local.kernels.source.sets import has_key, has_row, take_keys, take_row
 from flintlog.engines.local.kernels.source.words import below, fetch_add, function, inlined, load, shift_right, store
 
-
-# --- Steps ------------------------------------------------------------------------------------------------------------------------
+# --- Steps ----------------------------------------------------------------------------------------
 
 
 @inlined
@@ -190,13 +189,15 @@ def steps_hold(steps, count, registers, thread):
             value = max(a, b)
         elif op == OP_DIV:
             value = quotient(a, b)
-        else:
+        elif op == OP_MOD:
             value = a - quotient(a, b) * b
+        else:
+            value = 0
         store(registers, to, value)
     return True
 
 
-# --- The head ---------------------------------------------------------------------------------------------------------------------
+# --- The head -------------------------------------------------------------------------------------
 
 
 @function
@@ -254,7 +255,13 @@ def emit(rule, thread, registers):
         return DONE
     buffer = thread + 8 * T_BUFFER
     count = load(thread, T_COUNT)
+    checked = load(rule, P_CHECKED) != 0
     if load(head, R_WIDE):
+        if checked:
+            for c in range(width):
+                at = R_COLUMNS + COLUMN_WORDS * c
+                if below(load(head, at + 3), load(registers, load(out, c)) - load(head, at)):
+                    return OUTSIDE
         if count + width > BUFFER_WORDS:
             if not flush(rule, thread):
                 return FULL
@@ -268,7 +275,6 @@ def emit(rule, thread, registers):
             return FULL
         count = 0
     key = 0
-    checked = load(rule, P_CHECKED) != 0
     for c in range(width):
         at = R_COLUMNS + COLUMN_WORDS * c
         value = load(registers, load(out, c)) - load(head, at)
@@ -373,7 +379,7 @@ def run_fused(rule, thread, index, cursor, registers):
     return True
 
 
-# --- Levels -----------------------------------------------------------------------------------------------------------------------
+# --- Levels ---------------------------------------------------------------------------------------
 
 
 @inlined
@@ -434,7 +440,8 @@ def bind_batch(level, row, registers):
 
 @inlined
 def next_row(level, cursor):
-    """The next row of an opened level: its word, or -1 if there is none. Packed keys and row numbers are not negative."""
+    """The next row of an opened level: its word, or -1 if there is none. Packed keys and row numbers are not
+    negative."""
     index = load(level, L_SOURCE)
     relation = load(index, X_RELATION)
     j = load(cursor, 0)

@@ -48,7 +48,7 @@ ROW_MASK = (1 << ROW_BITS) - 1
 TAG_MASK = ((1 << 62) - 1) ^ ROW_MASK
 
 
-# --- Packed keys ----------------------------------------------------------------------------------------------------------------
+# --- Packed keys ----------------------------------------------------------------------------------
 
 
 @function
@@ -80,8 +80,8 @@ def insert_hashed(table, bits, keys, count, new, shared):
 
 @function
 def insert_short(table, bits, width, keys, count, new, shared):
-    """The same for slots of 32 bits. Stops at a key that finds no slot near enough; returns how many keys it did, and how
-    many of these were new, as one number."""
+    """The same for slots of 32 bits. Stops at a key that finds no slot near enough; returns how many keys it did,
+    and how many of these were new, as one number."""
     mask = (1 << bits) - 1
     rest = width - bits
     for i in range(count):
@@ -143,8 +143,8 @@ def insert_bits(table, last, stride, keys, count, new, shared):
 
 @function
 def take_keys(relation, keys, count, new, shared):
-    """Inserts keys into a relation, at most as many as `new` has room for; returns how many it did (all of them, but for a
-    short set that is crowded), and how many of these are new, as one number."""
+    """Inserts keys into a relation, at most as many as `new` has room for; returns how many it did (all of them, but
+    for a short set that is crowded), and how many of these are new, as one number."""
     table = load(relation, R_TABLE)
     kind = load(relation, R_SET)
     done = count
@@ -205,7 +205,7 @@ def has_key(relation, key):
         slot = (slot + 1) & mask
 
 
-# --- Rows of several words --------------------------------------------------------------------------------------------------------
+# --- Rows of several words ------------------------------------------------------------------------
 
 
 @inlined
@@ -218,10 +218,10 @@ def hash_row(row, arity):
 
 @inlined
 def same_row(a, b, arity):
-    for c in range(arity):
-        if load(a, c) != load(b, c):
-            return False
-    return True
+    c = 0
+    while c < arity and load(a, c) == load(b, c):
+        c += 1
+    return c == arity
 
 
 @function
@@ -287,7 +287,7 @@ def has_row(relation, row):
         slot = (slot + 1) & mask
 
 
-# --- Other sizes ------------------------------------------------------------------------------------------------------------------
+# --- Other sizes ----------------------------------------------------------------------------------
 
 
 @inlined
@@ -321,7 +321,8 @@ def put_short(table, slot, mask, entry, shared):
 
 
 def fill_table(relation):
-    """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short one."""
+    """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short
+    one."""
     far = 0
     width = load(relation, R_WIDTH)
     count = load(relation, R_COUNT)
@@ -353,8 +354,8 @@ def fill_table(relation):
 
 
 def move_keys(old, start, end, table, bits):
-    """Copies the keys in some slots of a table into a larger, empty one, in the order they stand in. Threads may do other
-    parts at the same time: they meet near the ends."""
+    """Copies the keys in some slots of a table into a larger, empty one, in the order they stand in. Threads may do
+    other parts at the same time: they meet near the ends."""
     mask = (1 << bits) - 1
     for i in range(start, end):
         entry = load(old, i)
