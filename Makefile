@@ -55,8 +55,9 @@ clean: ## remove everything make made
 # The stamp lives inside .venv, so removing or replacing the environment also removes the claim that it is ready.
 $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -c '' 2>/dev/null || { python=$$(scripts/find-python.sh) && rm -rf .venv && $(UV) venv --quiet --python "$$python" .venv; }
-	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	$(UV) pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 # The rivals and the plots have an environment of their own: nothing in it can change what Flintlog is tested or measured with.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -32,6 +33,12 @@ R3 = "p(x, z) :- c(y, w, z), p(x, w), p(x, y)."
 
 def reduced(rules: str) -> Ir:
     return applied(Program(DECLARATIONS + rules).results_only(), {"p"}, sip)
+
+
+def reduced_anyway(program: Ir) -> Ir:
+    """The reduction of any cycle, whether it pays or not."""
+    with patch("flintlog.passes.sip_reduction.is_indifferent", return_value=True):
+        return applied(program, {"p"}, sip)
 
 
 def bodies(program: Ir) -> dict[str, str]:
@@ -88,7 +95,8 @@ def test_what_it_has_made_stays_as_it_is() -> None:
 
 
 def test_what_does_not_depend_on_the_recursion_comes_before_it() -> None:
-    program = reduced("p(x, v) :- p(x, y), c(y, w, z), u(w, z, v), e(v, x).")
+    rule = "p(x, v) :- p(x, y), c(y, w, z), u(w, z, v), e(v, x)."
+    program = reduced_anyway(Program(DECLARATIONS + rule).results_only())
     recursive = next(stratum for stratum in program.strata if "p" in stratum.relations)
     before = program.strata[: program.strata.index(recursive)]
     made = [name for stratum in before for name in stratum.relations if "$" in name]
@@ -103,6 +111,7 @@ def test_what_does_not_depend_on_the_recursion_comes_before_it() -> None:
         "p(x, z) :- p(x, y), p(y, z).",  # two atoms have no result in between
         "p(x, w) :- p(x, y), p(y, z), p(z, w).",  # no cycle
         "p(x, z) :- c(x, y, z), p(x, y), p(y, z), e(x, z).",  # all the others are filters of the first
+        "p(x, z) :- p(y, w), u(w, r, z), c(x, r, y).",  # to join u and c first is bad, so the planner does not
         "p(x, z) :- e(x, y), e(y, z), e(z, x).",  # runs once
         f"{R3} .plan 0: (1, 2, 3)",
         "p(x, z) :- c(y, w, z), p(x, w), p(x, y), v = z / w, v > 1.",  # can fail
@@ -153,7 +162,7 @@ def test_same_rows(
     rule: str, e: set[tuple[int, int]], c: set[tuple[int, int, int]], u: set[tuple[int, int, int]]
 ) -> None:
     before = Program(DECLARATIONS + rule).results_only()
-    after = applied(before, {"p"}, sip)
+    after = reduced_anyway(before)
     assert after is not before
     facts = Evaluation({name: list(rows) for name, rows in (("e", e), ("c", c), ("u", u)) if name in before.relations})
     expected = set(NaiveEngine().run(before, facts)["p"])
@@ -166,7 +175,8 @@ def test_same_rows(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_random_programs(program: brute_force.Program) -> None:
     note(program.text())
-    assert_same_text(program.text(), sip, structural)
+    with patch("flintlog.passes.sip_reduction.is_indifferent", return_value=True):
+        assert_same_text(program.text(), sip, structural)
 
 
 @pytest.mark.slow
@@ -174,7 +184,8 @@ def test_random_programs(program: brute_force.Program) -> None:
 @settings(max_examples=3000, suppress_health_check=[HealthCheck.too_slow])
 def test_random_programs_at_length(program: brute_force.Program) -> None:
     note(program.text())
-    assert_same_text(program.text(), sip, structural)
+    with patch("flintlog.passes.sip_reduction.is_indifferent", return_value=True):
+        assert_same_text(program.text(), sip, structural)
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_name)

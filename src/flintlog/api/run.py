@@ -45,7 +45,7 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
     report = Report()
     for directive in program.io:
         if directive.kind == "input" and directive.relation not in run.given:
-            rows = _read(program, directive, run, report, columnar=run.word_size == 64 and engine.reads_columns)
+            rows = _read(program, directive, run, report, columnar=engine.reads_columns)
             # Several inputs of one relation add up.
             known = facts.get(directive.relation)
             facts[directive.relation] = rows if known is None else [*known, *rows]
@@ -65,9 +65,12 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
 
 def _read(program: Program, directive: IoDirective, run: Run, report: Report, *, columnar: bool) -> Iterable[Row]:
     relation, params = program.relations[directive.relation], dict(directive.params)
-    columns = read_columns(relation.name, relation.columns, params, program.types, run.facts_dir) if columnar else None
-    if columns is not None:
-        return columns
+    if columnar:
+        columns = read_columns(
+            relation.name, relation.columns, params, program.types, run.facts_dir, word_size=run.word_size
+        )
+        if columns is not None:
+            return columns
     return read_facts(
         relation.name,
         relation.columns,

@@ -131,6 +131,29 @@ def is_cyclic(graph: JoinGraph) -> bool:
     return False
 
 
+def is_indifferent(graph: JoinGraph, atoms: Sequence[int]) -> bool:
+    """Whether all orders of joining these atoms without a cross product cost the same, so that the structure does not
+    say which is a good one.
+
+    >>> triangle = JoinGraph(atoms=(0b0111, 0b1010, 0b1001), output=0b1100)  # c(y, w, z), p(w, x), p(y, x) -> z, x
+    >>> is_indifferent(triangle, (0, 1, 2))
+    True
+    """
+    costs = (graph.order_cost(order) for order in _connected_orders(graph, atoms, (), 0))
+    first = next(costs, None)
+    return all(cost == first for cost in costs)
+
+
+def _connected_orders(
+    graph: JoinGraph, atoms: Sequence[int], order: tuple[int, ...], bound: int
+) -> Iterator[tuple[int, ...]]:
+    if len(order) == len(atoms):
+        yield order
+    for atom in atoms:
+        if atom not in order and (not order or graph.atoms[atom] & bound):
+            yield from _connected_orders(graph, atoms, (*order, atom), bound | graph.atoms[atom])
+
+
 def maximum_spanning_trees(graph: JoinGraph, members: Sequence[int]) -> Iterator[tuple[Edge, ...]]:
     """Every spanning tree of a connected part of the graph that has the greatest weight, as edges; lazily, for there
     may be very many.

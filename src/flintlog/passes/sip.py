@@ -5,9 +5,10 @@ Requires nothing. Establishes: a recursive rule whose join graph has a cycle joi
 semijoins can tell, no row without a partner. A breadth-first search over the join graph reduces each atom by those it
 has visited; the way back reduces each by those that come after it.
 
-It pays where every join order may have an intermediate result larger than what goes in and what comes out. That is a
-cycle of three atoms or more: without a cycle, a planned tree of joins has no such result, and two atoms have none in
-between. A rule that runs once is not worth the relations either.
+Every reduced relation is a copy that has to be kept, so this is for joins whose structure does not show which order is
+good: cycles of three atoms or more in which all join orders cost the same. Where one is better, the planner takes it; a
+join without a cycle has an order without large results in between, two atoms have nothing in between, and what runs
+once is not worth the relations.
 """
 
 from __future__ import annotations

@@ -9,11 +9,14 @@ from flintlog.ir.program import Relation, Rule
 from flintlog.ir.relation import Let, Node, Scan
 from flintlog.ir.scalar import Column
 from flintlog.passes.fresh_names import fresh_name
-from flintlog.passes.join_graph import JoinGraph, absorb_semijoins, is_cyclic
+from flintlog.passes.join_graph import JoinGraph, absorb_semijoins, is_cyclic, is_indifferent
 from flintlog.passes.structural_conjunction import Atom, FloatJoin, conjunction_of, reads
 from flintlog.passes.structural_segment import Leaf, Output, Segment, whole_segment
 from flintlog.passes.structural_tree import build_as_written, build_segment, graph_of, root_only, sorted_leaves
 from flintlog.types import Field, Kind
+
+# More of them have too many orders to compare.
+MOST_ATOMS = 6
 
 
 @dataclass
@@ -54,10 +57,17 @@ def _reduce(rule: Rule, own: frozenset[str], relations: Mapping[str, Relation], 
     graph = graph_of(segment, output, own)
     filters = absorb_semijoins(graph)
     alive = [i for i in range(len(graph.atoms)) if i not in dict(filters)]
-    core = JoinGraph(tuple(graph.atoms[i] for i in alive), 0)
-    if len(alive) < 3 or len(graph.components(alive)) > 1 or not is_cyclic(core):
+    if len(graph.components(alive)) > 1 or not _may_pay(graph, alive):
         return None
     return _Reducer(rule, segment, output, graph, own, relations).reduced(alive, filters, written)
+
+
+def _may_pay(graph: JoinGraph, alive: Sequence[int]) -> bool:
+    """Whether the atoms form a cycle in which no join order is better than another by its structure."""
+    if not 3 <= len(alive) <= MOST_ATOMS:
+        return False
+    core = JoinGraph(tuple(graph.atoms[i] for i in alive), graph.needed(sum(1 << i for i in range(len(graph.atoms)))))
+    return is_cyclic(core) and is_indifferent(core, range(len(alive)))
 
 
 @dataclass

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from flintlog.engines.closures import Machine
+from flintlog.engines.local.storage.numbering import groups_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.rounds import StratumRounds
@@ -17,6 +18,13 @@ from flintlog.ir.scalar import Counter
 from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
 from flintlog.types import Kind, Row
 
+# How words of 64 bits are looked at.
+_PLAIN: dict[Kind, type] = {
+    Kind.NUMBER: np.int64,
+    Kind.UNSIGNED: np.uint64,
+    Kind.FLOAT: np.float64,
+    Kind.SYMBOL: np.int64,
+}
 # Fewer rows are written before Arrow is loaded.
 WORTH_COLUMNS = 20_000
 
@@ -81,18 +89,19 @@ class StoredRows(Collection[Row]):
         return iter(zip(*columns, strict=True))
 
     def as_columns(self) -> ColumnFacts | None:
-        """The rows as columns of numbers and symbols; None if there are few, or others among them."""
-        if len(self) < WORTH_COLUMNS or not set(self._kinds) <= {Kind.NUMBER, Kind.SYMBOL} or not self._kinds:
+        """The rows as columns of plain values; None if there are few, or others among them."""
+        plain = _PLAIN if self._machine.words.size == 64 else {Kind.NUMBER: np.int64, Kind.SYMBOL: np.int64}
+        if len(self) < WORTH_COLUMNS or not plain.keys() >= set(self._kinds) or not self._kinds:
             return None
         columns: list[object] = []
         for position, kind in enumerate(self._kinds):
             words = self._relation.column(position, 0, len(self))
             if kind is Kind.SYMBOL:
-                numbers, positions = np.unique(words, return_inverse=True)
-                texts = [self._machine.value(word, kind) for word in numbers.tolist()]
-                columns.append(Symbols(positions.astype(np.int64), texts))
+                groups = groups_of([words], len(self))
+                texts = [self._machine.value(word, kind) for word in groups.keys[0].tolist()]
+                columns.append(Symbols(groups.numbers, texts))
             else:
-                columns.append(words)
+                columns.append(words.view(plain[kind]))
         return ColumnFacts(tuple(columns), len(self))
 
     def __contains__(self, row: object) -> bool:

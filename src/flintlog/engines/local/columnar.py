@@ -92,7 +92,7 @@ def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], mach
 
 def _words(column: Any, machine: Machine) -> Array:
     if isinstance(column, Symbols):
-        numbers = np.array([machine.word(text, Kind.SYMBOL) for text in column.texts], np.int64)
+        numbers = np.array(machine.intern(column.texts), np.int64)
         return numbers[column.positions]
     words: Array = np.ascontiguousarray(column).view(np.int64)
     return words

@@ -140,13 +140,13 @@ class KernelStage:
         self, into: Relation, batch: dict[str, Array], size: int, workers: Workers, tick: Callable[[], None]
     ) -> None:
         """Puts the rows that come out into a relation."""
-        self._prepare(into)
+        fits = self._prepare(into)
         rule = self.rule
         columns = self._bind(batch, size)
         if rule[P_CURSOR] >= rule[P_END]:
             return
-        rule[P_SINK], rule[P_HEAD], rule[P_CHECKED] = SINK_RELATION, into.block.address, self._checked
-        fused = self._fusable and into.is_packed and self.sources(self._last_source).is_packed
+        rule[P_SINK], rule[P_HEAD], rule[P_CHECKED] = SINK_RELATION, into.block.address, self._checked or not fits
+        fused = self._fusable and fits and into.is_packed and self.sources(self._last_source).is_packed
         rule[P_FUSED], rule[P_OUT] = fused, self._fused_out if fused else self._out
         late: list[list[int]] = []
         workers.make_room(self.code.register_count)
@@ -232,32 +232,36 @@ class KernelStage:
         self._indexes.append(index)
         return index
 
-    def _prepare(self, into: Relation) -> None:
-        """Makes the head's packing fit what is known of its values beforehand: they stand in columns with ranges."""
+    def _prepare(self, into: Relation) -> bool:
+        """Makes the head's packing fit what is known of its values beforehand: they stand in columns with ranges.
+        Returns whether that could be: not while somebody is in the middle of these rows."""
         versions = [self.sources(source).range_version for source in self._origins]
         if versions == self._versions and into.range_version == self._into_version:
-            return
+            return True
         ranges: list[Range] = []
         for position, name in enumerate(self.output):
             places = self.code.origin.get(name)
             known = into.ranges[position] if into.ranges is not None else (0, 0)
             ranges.append(_narrowest(self.sources, places, known) if places else known)
+        if into.is_held and not into.fits(ranges):
+            return False
         into.prepare(ranges)
         self._versions, self._into_version = versions, into.range_version
+        return True
 
     def _outside(self, thread: Block, into: Relation, workers: Workers, late: list[list[int]]) -> None:
         """A row of the head is outside what is known of its values. If it does not even fit into the packing, rows are
         packed anew, or the row is kept for later where the rule is in the middle of an index of these very rows."""
         row = [thread[T_REGISTERS + register] for register in self._registers]
         if not into.widen(row):
-            if self._reads(into):
+            if into.is_held or self.reads(into):
                 late.append(row)
                 thread[T_AGAIN], thread[T_LEVEL] = 0, self._back
             else:
                 workers.flush(self.rule, into)
                 into.prepare([(value, value) for value in row], COMPUTED_SPARE)
 
-    def _reads(self, relation: Relation) -> bool:
+    def reads(self, relation: Relation) -> bool:
         """Whether an index of the relation is in use."""
         sources = [level.source for level in self.code.levels if level.kind != LEVEL_SCAN]
         sources += [step.source for level in self.code.levels for step in level.steps if step.op != OP_CONTAINS]

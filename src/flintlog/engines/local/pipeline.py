@@ -23,6 +23,7 @@ from flintlog.ir.functors import range_values
 from flintlog.ir.relation import Each, Let, Where
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import columns_of, terms_of
+from flintlog.types import Kind
 
 Batches: TypeAlias = Iterator[tuple[dict[str, Array], int]]
 VectorStage: TypeAlias = Callable[[dict[str, Array], int], Batches]
@@ -62,7 +63,16 @@ class Pipeline:
         if self._built_for is not direct:
             self._build(direct)
             self._built_for = direct
-        self._run({}, 1, 0, into)
+        if any(
+            isinstance(stage, KernelStage) and stage.reads(into) for stage in self.stages[: None if self.values else -1]
+        ):
+            into.hold()
+            try:
+                self._run({}, 1, 0, into)
+            finally:
+                into.release()
+        else:
+            self._run({}, 1, 0, into)
 
     def _run(self, batch: dict[str, Array], size: int, place: int, into: Relation) -> None:
         if place == len(self.stages):
@@ -144,14 +154,24 @@ class Pipeline:
         raise AssertionError(step)
 
     def _each(self, column: Column, ends: Sequence[Array], batch: dict[str, Array]) -> Batches:
-        machine = self.vectors.machine
-        kind = column.kind
-        rows = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)
-        lists = [[machine.word(v, kind) for v in range_values(bounds, kind, machine.words)] for bounds in rows]
-        counts = np.array([len(values) for values in lists])
+        """The values of ranges: in the batch's order, as many rows as there are values."""
+        machine, kind = self.vectors.machine, column.kind
+        if kind is Kind.NUMBER and self.vectors.whole_words and len(ends) == 2:
+            counts, flat = _number_ranges(*ends)
+        else:
+            rows = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)
+            lists = [[machine.word(v, kind) for v in range_values(bounds, kind, machine.words)] for bounds in rows]
+            counts = np.array([len(values) for values in lists])
+            flat = np.array([word for values in lists for word in values], np.int64)
         repeated = {name: np.repeat(values, counts) for name, values in batch.items()}
-        flat = np.array([word for values in lists for word in values], np.int64)
         yield {**repeated, column.name: flat}, flat.size
+
+
+def _number_ranges(start: Array, stop: Array) -> tuple[Array, Array]:
+    """How many numbers there are from each start to each stop, up or down, and all of them."""
+    counts = np.abs(stop - start)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return counts, np.repeat(start, counts) + place * np.repeat(np.where(start <= stop, 1, -1), counts)
 
 
 def _with_plain_tests(plan: Plan, whole_words: bool) -> Plan:

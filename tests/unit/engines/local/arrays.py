@@ -1,15 +1,14 @@
-"""Arrays for kernels, and the joins that the duplicate check is fed with."""
+"""Words and keys that the kernels' tests are fed with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import SearchStrategy
 
 from flintlog.engines.local.storage.packing import Array
 
@@ -45,38 +44,11 @@ def colliding(bits: int, count: int) -> list[int]:
     return [next(keys) for _ in range(count)]
 
 
-@dataclass(frozen=True)
-class Join:
-    """`left[i] | right[j]` for low[i] <= j < high[i]."""
-
-    left: Array
-    low: Array
-    high: Array
-    right: Array
-
-    @property
-    def total(self) -> int:
-        return int((self.high - self.low).sum())
-
-    def candidates(self) -> Iterator[int]:
-        for base, low, high in zip(self.left.tolist(), self.low.tolist(), self.high.tolist(), strict=True):
-            yield from (base | part for part in self.right[low:high].tolist())
-
-    def distinct(self, known: Iterable[int] = ()) -> list[int]:
-        """The candidates that are not known, each once, in order of appearance."""
-        known = set(known)
-        return [key for key in dict.fromkeys(self.candidates()) if key not in known]
-
-
-@st.composite
-def joins(draw: DrawFn, low_bits: int = 3, high_bits: int = 3) -> Join:
-    """Left parts have the upper bits of a key, right parts the lower ones; groups may be empty and may overlap."""
-    right = draw(st.lists(st.integers(0, (1 << low_bits) - 1), max_size=12))
-    ends = st.tuples(st.integers(0, len(right)), st.integers(0, len(right))).map(sorted)
-    groups = draw(st.lists(st.tuples(st.integers(0, (1 << high_bits) - 1), ends), max_size=8))
-    return Join(
-        words(upper << low_bits for upper, _ in groups),
-        words(low for _, (low, _) in groups),
-        words(high for _, (_, high) in groups),
-        words(right),
-    )
+def unshuffled(hashed: Array, width: int) -> Array:
+    """The keys of so many bits that a short set's hash function takes to these: the inverse of its twin."""
+    mask, half = (1 << width) - 1, np.uint64((width + 1) >> 1)
+    first, second = (pow(factor, -1, 1 << width) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9))
+    result = hashed.astype(np.uint64)
+    for inverse in (second, first):
+        result = ((result ^ (result >> half)) * np.uint64(inverse)) & np.uint64(mask)
+    return result.astype(np.int64)

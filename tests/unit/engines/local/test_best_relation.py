@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 from tests.unit.engines.local.arrays import any_int64, for_all
-from tests.unit.engines.local.test_relation import Row, insert, rows_of
+from tests.unit.engines.local.probing import Row, insert, probe, rows_of
 
 from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.relation import Relation
@@ -44,5 +44,20 @@ def _row(key: Row, value: int, position: int) -> Row:
     return (*key[:position], value, *key[position:])
 
 
-def test_its_rows_are_never_packed():
-    assert not BestRelation(Relation("r", 2), 1, 1).prepare([(0, 1), (0, 1)])
+@pytest.mark.parametrize("value", [-5, -(1 << 63)])
+def test_values_that_stop_fitting_into_a_key(value: int):
+    relation = BestRelation(Relation("r", 2), 1, 1)
+    insert(relation, [(1, 5), (2, 6)])
+    assert relation.next_round() == 2
+    insert(relation, [(1 << 61, value), (2, 3), (1, 7)])
+    assert relation.next_round() == 2
+    assert rows_of(relation, relation.delta, relation.visible) == [(1 << 61, value), (2, 3)]
+    assert rows_of(relation.settled()) == [(1, 5), (2, 3), (1 << 61, value)]
+
+
+def test_an_index_has_the_rows_of_the_last_round_only():
+    relation = BestRelation(Relation("r", 2), 1, 1)
+    for round_ in range(3):
+        insert(relation, [(round_, 10), (round_ + 10, 20)])
+        assert relation.next_round() == 2
+        assert probe(relation, (0,), [(round_,), (round_ - 1,)]) == [(round_, 10)]

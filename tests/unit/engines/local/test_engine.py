@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from flintlog.api.program import Program
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.engine import Engine, Evaluation, Progress
-from flintlog.engines.local import engine as local
-from flintlog.engines.local.engine import LocalEngine, kernels_are_compiled
+from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.local.kernels import library
 from flintlog.engines.naive import NaiveEngine
 from flintlog.types import Row
 
@@ -160,7 +159,7 @@ far(x) :- c(x, _, y), d(y), !a(y). far(x) :- far(y), c(y, x, _).
 
 def test_progress_and_compilation_are_said(monkeypatch: pytest.MonkeyPatch):
     said: list[Progress] = []
-    monkeypatch.setattr(local, "kernels_are_compiled", lambda: False)
+    monkeypatch.setattr(library, "kernels_are_compiled", lambda: False)
     program = Program(STRATA).compilation.program
     LocalEngine(patience=0).run(program, Evaluation(progress=said.append))
     assert "compiling kernels" in said[0].note
@@ -168,17 +167,6 @@ def test_progress_and_compilation_are_said(monkeypatch: pytest.MonkeyPatch):
     rounds = [(step.round, step.rows) for step in said if step.relation == "list"]
     # Also after batches inside a round, so that some come twice.
     assert list(dict.fromkeys(rounds)) == [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
-
-
-def test_whether_kernels_are_compiled_is_seen_in_their_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    kernels = tmp_path / "kernels"
-    (kernels / "__pycache__").mkdir(parents=True)
-    monkeypatch.setattr(local, "__file__", str(tmp_path / "engine.py"))
-    assert not kernels_are_compiled()
-    (kernels / "__pycache__" / "two.cpython-311.pyc").touch()
-    assert not kernels_are_compiled()
-    (kernels / "__pycache__" / "two.second-9.py311.nbi").touch()
-    assert kernels_are_compiled()
 
 
 def test_a_functor_of_the_user_that_fails_is_called_for_rows_that_reach_it_only():

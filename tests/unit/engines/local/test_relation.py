@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
-from tests.unit.engines.local.arrays import MAX, MIN, Join, any_int64, for_all, joins, words
+from tests.unit.engines.local.arrays import MAX, MIN, any_int64, for_all, unshuffled
+from tests.unit.engines.local.probing import Row, contains, insert, rows_of
 
-from flintlog.engines.local.storage.bit_set import BitSet
-from flintlog.engines.local.storage.packing import Packing
-from flintlog.engines.local.storage.relation import Log, Relation
-
-Row = tuple[int, ...]
-
-
-def insert(relation: Relation, rows: Sequence[Row]) -> None:
-    relation.insert([words(row[i] for row in rows) for i in range(relation.arity)], len(rows))
-
-
-def rows_of(relation: Relation, start: int = 0, end: int | None = None) -> list[Row]:
-    end = relation.size if end is None else end
-    if relation.arity == 0:
-        return [()] * (end - start)
-    return list(zip(*(relation.column(p, start, end).tolist() for p in range(relation.arity)), strict=True))
-
-
-def contains(relation: Relation, rows: Sequence[Row]) -> list[bool]:
-    found = relation.contains([words(row[i] for row in rows) for i in range(relation.arity)], len(rows))
-    return [bool(value) for value in found]
-
+from flintlog.engines.local.kernels.layout import FAR, R_BITS, R_SET, SET_BITS, SET_KEYS, SET_ROWS, SET_SHORT
+from flintlog.engines.local.storage.packing import Array, Packing
+from flintlog.engines.local.storage.relation import Relation
 
 # Later batches have wider values: keys are packed, packed anew, and given up.
 _widths = [st.integers(0, 3), st.integers(-3, 100), st.integers(-(10**6), 10**9), any_int64]
@@ -38,7 +19,7 @@ _widths = [st.integers(0, 3), st.integers(-3, 100), st.integers(-(10**6), 10**9)
 
 @pytest.mark.parametrize("arity", [0, 1, 2, 3, 8])
 def test_rounds_of_rows(arity: int):
-    @for_all(st.data(), examples=60)
+    @for_all(st.data(), examples=40)
     def check(data: DataObject) -> None:
         relation, known, visible = Relation("r", arity), dict[Row, None](), 0
         for width in data.draw(st.lists(st.integers(0, 3), max_size=5)):
@@ -58,55 +39,136 @@ def test_rounds_of_rows(arity: int):
     check()
 
 
-def has_bits(relation: Relation) -> bool:
-    return isinstance(relation._set, BitSet)
+def kind_of(relation: Relation) -> int:
+    return relation.block[R_SET]
 
 
-def test_representations_follow_the_values():
+def insert_keys(relation: Relation, keys: Array) -> None:
+    relation.insert([keys], keys.size)
+
+
+def spread(count: int, top: int) -> Array:
+    """Different numbers below `top`, in no order."""
+    return np.unique(np.random.default_rng(1).integers(0, top, count))
+
+
+def test_rows_are_packed_anew_and_then_rows_of_words():
     relation = Relation("r", 2)
     insert(relation, [(1, 2), (1, 2), (2, 1)])
     assert relation.packing == Packing((0, 0), (2, 2))
-    assert has_bits(relation)
+    layout = relation.layout
     insert(relation, [(1, 1 << 40), (1, 2)])
     assert relation.packing is not None
-    assert not has_bits(relation)
+    assert (relation.layout, kind_of(relation)) == (layout + 1, SET_KEYS)
     insert(relation, [(MIN, MAX), (1, 2), (MIN, MAX)])
-    assert not relation.prepare([(0, 0), (0, 0)])
+    assert (relation.is_packed, kind_of(relation)) == (False, SET_ROWS)
     insert(relation, [(2, 1), (0, 0)])
     assert rows_of(relation) == [(1, 2), (2, 1), (1, 1 << 40), (MIN, MAX), (0, 0)]
-    assert contains(relation, [(0, 0), (0, 1), (MIN, MAX)]) == [True, False, True]
+    assert contains(relation, [(0, 0), (0, 1), (MIN, MAX), (MAX, MIN)]) == [True, False, True, False]
 
 
-def test_arrangements_outlive_a_new_packing():
-    relation = Relation("r", 2)
-    insert(relation, [(1, 10), (2, 20), (1, 11)])
+@pytest.mark.parametrize("low", [MIN, -1, 0, MAX - 100])
+def test_a_narrow_range_at_either_end_is_packed(low: int):
+    relation, rows = Relation("r", 2), [(low, low + 100), (low + 100, low), (low + 1, low + 1)]
+    for _ in range(2):
+        insert(relation, rows)
+    assert relation.is_packed
+    assert rows_of(relation) == rows
+    assert contains(relation, [(low, low), (MIN, MAX), (MAX, MIN), *rows]) == [False] * 3 + [True] * 3
+
+
+def test_many_rows_in_few_values_are_bits_until_a_value_is_outside():
+    relation, side = Relation("r", 2), np.arange(70)
+    rows = [np.repeat(side, 70), np.tile(side, 70)]
+    relation.insert(rows, 4900)
     relation.next_round()
-    (run,) = relation.runs((0,), relation.visible)
-    insert(relation, [(1, -(10**12)), (MIN, MAX)])
-    low, high, _ = run.probe([words([1])], 1)
-    assert run.payload(1)[low[0] : high[0]].tolist() == [10, 11]
-    relation.next_round()
-    found = [
-        value
-        for one in relation.runs((0,), relation.visible)
-        for low, high, _ in [one.probe([words([1])], 1)]
-        for value in one.payload(1)[low[0] : high[0]].tolist()
-    ]
-    assert sorted(found) == [-(10**12), 10, 11]
+    assert kind_of(relation) == SET_BITS
+    relation.insert(rows, 4900)
+    insert(relation, [(69, 69), (3, 3)])
+    assert (relation.size, kind_of(relation)) == (4900, SET_BITS)
+    assert contains(relation, [(69, 69), (69, 70), (70, 0), (-1, 0), (0, MAX)]) == [True] + [False] * 4
+    insert(relation, [(5, 1 << 30)])
+    assert kind_of(relation) == SET_KEYS
+    relation.insert(rows, 4900)
+    assert rows_of(relation)[-2:] == [(69, 69), (5, 1 << 30)]
+    assert relation.size == 4901
 
 
-@for_all(st.lists(joins(4, 6), max_size=3), st.lists(st.tuples(st.integers(0, 63), st.integers(0, 15)), max_size=10))
-def test_joins_go_into_the_log(batches: list[Join], first: list[Row]):
-    relation, known = Relation("r", 2), dict.fromkeys(first)
-    insert(relation, first)
-    assert relation.prepare([(0, 63), (0, 15)])
+def test_a_set_is_short_while_it_has_many_keys_of_not_many_bits():
+    relation, keys = Relation("r", 1), spread(60_000, 1 << 28)
+    kinds = []
+    for end in (1000, 30_000, keys.size):
+        insert_keys(relation, keys[:end])
+        kinds.append((kind_of(relation), relation.block[R_BITS] >= 16))
+    assert kinds == [(SET_KEYS, False), (SET_SHORT, True), (SET_SHORT, True)]
+    insert_keys(relation, keys[::-1].copy())
+    assert relation.column(0, 0, relation.size).tolist() == keys.tolist()
+    assert contains(relation, [(int(keys[7]),), (int(keys[7]) ^ 1,)]) == [True, int(keys[7]) ^ 1 in keys]
+
+
+def test_a_short_set_whose_keys_are_nearly_all_there_has_whole_keys_again():
+    relation, keys = Relation("r", 1), np.arange(1 << 17)
+    insert_keys(relation, keys)
+    insert_keys(relation, keys)
+    assert (relation.size, kind_of(relation)) == (keys.size, SET_KEYS)
+
+
+def crowd(relation: Relation, count: int) -> Array:
+    """Keys that a short set would all have in the same slot."""
     assert relation.packing is not None
-    shift = relation.packing.shifts[0]
-    for join in batches:
-        left = words(int(key) >> 4 << shift for key in join.left)
-        relation.insert_join(left, join.low, join.high, join.right, join.total)
-        known.update(dict.fromkeys((key >> 4, key & 15) for key in join.candidates()))
-    assert rows_of(relation) == list(known)
+    width, bits = relation.packing.bits, relation.block[R_BITS]
+    assert count <= 1 << (width - bits)
+    return unshuffled(np.arange(count) + (5 << (width - bits)), width)
+
+
+@pytest.mark.parametrize("count", [FAR - 1, FAR + 1, 3 * FAR])
+def test_a_crowded_short_set_grows(count: int):
+    relation, keys = Relation("r", 1), spread(26_500, 1 << 29)
+    insert_keys(relation, keys)
+    assert (kind_of(relation), relation.block[R_BITS]) == (SET_SHORT, 16)
+    same_slot = crowd(relation, count)
+    expected = dict.fromkeys([*keys.tolist(), *same_slot.tolist()])
+    for _ in range(2):
+        insert_keys(relation, same_slot)
+        assert relation.column(0, 0, relation.size).tolist() == list(expected)
+    assert (relation.block[R_BITS] > 16) is (count > FAR)
+    insert_keys(relation, keys)
+    assert relation.size == len(expected)
+
+
+def test_many_rows_of_words():
+    relation = Relation("r", 3)
+    numbers = np.arange(5000)
+    rows = [numbers * 0x9E3779B97F4A7C1, -numbers, numbers % 7]
+    for _ in range(2):
+        relation.insert(rows, numbers.size)
+    assert (relation.size, kind_of(relation)) == (5000, SET_ROWS)
+    assert [column.tolist() for column in relation.columns()] == [column.tolist() for column in rows]
+
+
+def test_room_for_values_to_come_keeps_the_rows():
+    relation = Relation("r", 2)
+    insert(relation, [(1, 2), (3, 4)])
+    relation.prepare([(-(10**6), 0), (0, 10**6)])
+    layout = relation.layout
+    insert(relation, [(-(10**6), 10**6), (1, 2)])
+    assert relation.layout == layout
+    assert rows_of(relation) == [(1, 2), (3, 4), (-(10**6), 10**6)]
+
+
+@for_all(st.lists(st.tuples(any_int64, any_int64), min_size=1, max_size=8))
+def test_ranges_hold_every_row_they_are_widened_for(rows: list[Row]):
+    relation = Relation("r", 2)
+    insert(relation, rows[:1])
+    for row in rows:
+        if not relation.widen(row):
+            assert relation.packing is not None
+            assert not relation.packing.covers([(value, value) for value in row])
+            relation.prepare([(value, value) for value in row], 6)
+        assert relation.ranges is not None
+        assert all(low <= value <= high for value, (low, high) in zip(row, relation.ranges, strict=True))
+    insert(relation, rows)
+    assert rows_of(relation) == list(dict.fromkeys(rows))
 
 
 def test_a_relation_without_columns_has_at_most_one_row():
@@ -126,14 +188,12 @@ def test_an_empty_copy_has_name_and_arity_only():
     assert contains(copy, [(1, 2)]) == [False]
 
 
-@for_all(st.lists(st.lists(any_int64, max_size=40), max_size=8))
-def test_a_log_is_a_list(batches: list[list[int]]):
-    asked: list[int] = []
-    log = Log(asked.append)
-    for batch in batches:
-        log.append(words(batch))
-    expected = [value for batch in batches for value in batch]
-    assert log.size == len(expected)
-    assert log.view(0, log.size).tolist() == expected
-    assert bool(asked) is (len(expected) > 16)
-    assert log.view(log.size // 2, log.size).tolist() == expected[log.size // 2 :]
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_sample_is_spread_over_the_visible_rows(wide: bool):
+    relation, numbers = Relation("r", 2), np.arange(1000)
+    relation.insert([numbers, numbers * (1 << 53) if wide else numbers], 1000)
+    assert relation.sample(0, 10).size == 0
+    relation.next_round()
+    assert relation.is_packed is not wide
+    assert relation.sample(0, 10).tolist() == list(range(0, 1000, 100))
+    assert relation.sample(0, 5000).tolist() == numbers.tolist()

@@ -68,6 +68,7 @@ class Relation:
         self.ranges: list[Range] | None = None
         self.range_version = 0
         self.layout = 0  # how often rows were packed anew
+        self._late: list[list[Array]] | None = None
         self._grows = False  # whether rules compute values beyond what was known
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
         self.block[R_ARITY] = arity
@@ -166,6 +167,26 @@ class Relation:
             self.layout += 1
             self._repack(columns)
         self._set_ranges(ranges)
+
+    def hold(self) -> None:
+        """From here to `release`, rows are not packed anew: somebody is in the middle of an index of them. What does
+        not fit waits."""
+        self._late = []
+
+    def release(self) -> None:
+        late, self._late = self._late, None
+        for columns in late or ():
+            self.insert(columns, columns[0].size)
+
+    @property
+    def is_held(self) -> bool:
+        return self._late is not None
+
+    def fits(self, ranges: Sequence[Range]) -> bool:
+        """Whether values of these ranges can come without packing rows anew."""
+        if self.ranges is not None:
+            ranges = [joined(a, b) for a, b in zip(self.ranges, ranges, strict=True)]
+        return self._fits(ranges)
 
     def widen(self, row: Sequence[int]) -> bool:
         """Makes ranges fit a row, with as much again beyond it, if the packing does; returns whether that is so."""
@@ -316,7 +337,14 @@ class Relation:
         """Adds rows that are not there yet."""
         if size == 0:
             return
-        self.prepare([range_of(column) for column in columns])
+        ranges = [range_of(column) for column in columns]
+        if self._late is not None and not self.fits(ranges):
+            columns = self._fitting(columns)
+            size = columns[0].size
+            if size == 0:
+                return
+            ranges = [range_of(column) for column in columns]
+        self.prepare(ranges)
         words = self._words(columns)
         if self.packing is None:
             self.reserve(size)
@@ -332,6 +360,16 @@ class Relation:
                 done += kernels().add_keys(
                     self.block.address, address(part) + 8 * done, part.size - done, address(buffer)
                 )
+
+    def _fitting(self, columns: Sequence[Array]) -> list[Array]:
+        """The rows that fit into the packing; the others are put off."""
+        assert self.packing is not None and self._late is not None
+        room = self._bit_ranges if self.block[R_SET] == SET_BITS else self.packing.ranges()
+        inside = np.ones(columns[0].size, np.bool_)
+        for column, (low, high) in zip(columns, room, strict=True):
+            inside &= (column >= low) & (column <= high)
+        self._late.append([column[~inside] for column in columns])
+        return [column[inside] for column in columns]
 
 
 def _stretched(known: Range, value: int) -> Range:
