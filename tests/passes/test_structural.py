@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import permutations
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -234,8 +234,8 @@ def long_rule(shape: str, atoms: int) -> str:
 @pytest.mark.parametrize("shape", ["chain", "star", "cycle", "random"])
 def test_thirty_atoms_are_planned_in_a_second(shape: str) -> None:
     program = lowered(long_rule(shape, 30))
-    start = perf_counter()
+    start = process_time()
     result = structural(program, PassContext(frozenset({"r"})))
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1
     verify(result)
     assert result is not program

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 from flintlog.api.program import Program
-from flintlog.ir.program import Program as Ir
-from flintlog.passes.context import PassContext, wanted_by_directives
-from flintlog.passes.manager import optimise
 
 POINTS_TO = Path(__file__).parents[2] / "benchmarks" / "programs" / "points_to" / "program.dl"
 INPUTS, DERIVED, RULES = 20, 60, 500
 
 
-def seconds(program: Ir) -> float:
-    start = perf_counter()
-    result = optimise(program, PassContext(wanted_by_directives(program)))
-    taken = perf_counter() - start
-    assert result is not program
+def seconds(program: Program) -> float:
+    """The processor's time for all passes: others may want the processor too."""
+    before = program.results_only()
+    start = process_time()
+    result = program.optimised()
+    taken = process_time() - start
+    assert result is not before
     return taken
 
 
@@ -46,10 +45,10 @@ def generated() -> str:
 
 
 def test_the_points_to_analysis() -> None:
-    assert seconds(Program.load(POINTS_TO).results_only()) < 2
+    assert seconds(Program.load(POINTS_TO)) < 2
 
 
 def test_five_hundred_rules() -> None:
-    program = Program(generated()).results_only()
-    assert sum(len(stratum.rules) for stratum in program.strata) > 400
+    program = Program(generated())
+    assert sum(len(stratum.rules) for stratum in program.results_only().strata) > 400
     assert seconds(program) < 2

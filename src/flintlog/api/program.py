@@ -16,6 +16,7 @@ from flintlog.compiler import Compilation, compile_source, optimise_compiled, re
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.ir import program as ir
 from flintlog.passes.context import wanted_by_directives
+from flintlog.passes.manager import engine_may
 from flintlog.passes.remove_unneeded import needed_only
 from flintlog.source import SourceFile
 from flintlog.types import Row
@@ -125,6 +126,7 @@ class Program:
         names that Python does not take as arguments: `run({"net.link": rows})`. `without` names passes of the optimizer
         to leave out."""
         program = self.compilation.program
+        left_out = tuple(without)
         report = Report()
         given: dict[str, list[Row]] = {}
         for name, data in {**(more_facts or {}), **facts}.items():
@@ -141,9 +143,10 @@ class Program:
             threads=threads,
             memory_limit=memory_limit,
             word_size=self._word_size,
+            reorder=engine_may("samples", left_out),
             functors={**self.functors(), **(functors or {})},
             given=given,
             notify=warnings.append,
         )
-        optimised = optimise_compiled(self.compilation, wanted=program.relations, given=given, without=tuple(without))
+        optimised = optimise_compiled(self.compilation, wanted=program.relations, given=given, without=left_out)
         return Result(program, evaluate(optimised.program, run), warnings)

@@ -29,6 +29,7 @@ class Run:
     threads: int = 1
     memory_limit: int | None = None
     word_size: int = 64
+    reorder: bool = True
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     given: Mapping[str, Collection[Row]] = field(default_factory=dict)
     notify: Callable[[Diagnostic], None] = lambda diagnostic: None
@@ -59,7 +60,7 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
             said.add(message)
             run.notify(Diagnostic("W801", message, span))
 
-    evaluation = Evaluation(facts, functions, run.word_size, notify, run.progress, run.memory_limit)
+    evaluation = Evaluation(facts, functions, run.word_size, notify, run.progress, run.memory_limit, run.reorder)
     return engine.run(program, evaluation)
 
 

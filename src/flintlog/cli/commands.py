@@ -13,6 +13,7 @@ from flintlog.api.run import Run, check_outputs, evaluate, write_results
 from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import parse_size
+from flintlog.passes.manager import engine_may
 
 
 def run(args: Namespace) -> int:
@@ -45,6 +46,7 @@ def run(args: Namespace) -> int:
         threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs),
         memory_limit=parse_size(args.memory_limit) if args.memory_limit else None,
         word_size=args.word_size,
+        reorder=engine_may("samples", args.without),
         functors=functors,
         notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
         progress=lambda progress: line(progress) if watched or (progress.note and not args.quiet) else None,

@@ -38,6 +38,7 @@ class Evaluation:
     notify: Callable[[str, Span], None] = lambda message, span: None
     progress: Callable[[Progress], None] = lambda progress: None
     memory_limit: int | None = None
+    reorder: bool = True  # whether the engine may order joins by what it sees in the data
 
 
 class Engine(Protocol):

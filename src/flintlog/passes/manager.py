@@ -74,6 +74,9 @@ PASSES: tuple[Pass, ...] = (
 
 ALL = "all"
 
+# What engines do by themselves, in the course of a run. It is switched off by name as passes are.
+IN_ENGINES = {"samples": "orders joins while the program runs, by samples of what relations hold"}
+
 # What Soufflé's names in `.pragma "disable-transformers"` switch off here.
 _SOUFFLE_NAMES = {
     "InlineRelationsTransformer": "inline_relations",
@@ -148,9 +151,18 @@ def _verify_after(step: Pass, program: Program) -> None:
         raise InternalError(step.name, str(error)) from error
 
 
+def engine_may(name: str, without: Collection[str]) -> bool:
+    """Whether an engine may do what it does under that name.
+
+    >>> engine_may("samples", ["sip"]), engine_may("samples", ["all"])
+    (True, False)
+    """
+    return name not in without and ALL not in without
+
+
 def check_names(without: Collection[str]) -> None:
     """Raises the user's mistake if a name is no pass."""
-    known = (*pass_names(), ALL)
+    known = (*pass_names(), *IN_ENGINES, ALL)
     wrong = [name for name in dict.fromkeys(without) if name not in known]
     if wrong:
         raise FlintlogError(

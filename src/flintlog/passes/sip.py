@@ -6,9 +6,9 @@ semijoins can tell, no row without a partner. A breadth-first search over the jo
 has visited; the way back reduces each by those that come after it.
 
 Every reduced relation is a copy that has to be kept, so this is for joins whose structure does not show which order is
-good: cycles of three atoms or more in which all join orders cost the same. Where one is better, the planner takes it; a
-join without a cycle has an order without large results in between, two atoms have nothing in between, and what runs
-once is not worth the relations.
+good: cycles of three atoms or more, two of them recursive, in which all join orders cost the same. Where one is better,
+the planner takes it; a join without a cycle has an order without large results in between; where one atom changes, its
+changes meet what they join with; two atoms have nothing in between; and what runs once is not worth the relations.
 """
 
 from __future__ import annotations

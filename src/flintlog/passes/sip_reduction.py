@@ -63,8 +63,10 @@ def _reduce(rule: Rule, own: frozenset[str], relations: Mapping[str, Relation], 
 
 
 def _may_pay(graph: JoinGraph, alive: Sequence[int]) -> bool:
-    """Whether the atoms form a cycle in which no join order is better than another by its structure."""
-    if not 3 <= len(alive) <= MOST_ATOMS:
+    """Whether the atoms form a cycle in which no join order is better than another by its structure, and more than one
+    of them grows: a rule that follows the changes of one atom meets, of the others, only rows that join with them."""
+    growing = [i for i in alive if graph.growing >> i & 1]
+    if not 3 <= len(alive) <= MOST_ATOMS or len(growing) < 2:
         return False
     core = JoinGraph(tuple(graph.atoms[i] for i in alive), graph.needed(sum(1 << i for i in range(len(graph.atoms)))))
     return is_cyclic(core) and is_indifferent(core, range(len(alive)))

@@ -140,6 +140,7 @@ class _Part:
 class _Builder:
     def __init__(self, segment: Segment, output: Output, own: frozenset[str]) -> None:
         self.segment, self.output, self.own = segment, output, own
+        self.wanted = {name for _, value in output for name in columns_of(value)}
         self.lets = segment.lets()
         self.late = root_only(segment)
         self.denied: set[int] = set()  # antijoins that stand somewhere; filters may stand in several places
@@ -279,7 +280,7 @@ class _Builder:
 
     def _unneeded(self, part: _Part) -> set[str]:
         """The columns that nothing outside the part asks for."""
-        wanted = {name for _, value in self.output for name in columns_of(value)}
+        wanted = set(self.wanted)
         for i, leaf in enumerate(self.segment.leaves):
             if i not in part.leaves:
                 wanted |= leaf.names
@@ -312,7 +313,7 @@ class _Builder:
             else:
                 self._add(part, step)
                 part.applied.add(i)
-        self._compute(part, {name for _, value in self.output for name in columns_of(value)})
+        self._compute(part, self.wanted)
         return part.node(self.output)
 
 

@@ -30,9 +30,9 @@ WORTH_COLUMNS = 20_000
 
 
 def needs_rows(program: Program, stratum: Stratum) -> bool:
-    """Whether a stratum has what the kernels do not know: equivalences, choices, merges, subsumption, counters."""
+    """Whether a stratum has what the kernels do not know: choices, merges, subsumption, counters."""
     relations = [program.relations[name] for name in stratum.relations]
-    if stratum.subsumptions or any(r.representation == "eqrel" or r.choice or r.merge for r in relations):
+    if stratum.subsumptions or any(r.choice or r.merge for r in relations):
         return True
     if any(r.delta_of in stratum.relations for r in program.relations.values()):
         return True

@@ -12,12 +12,14 @@ from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.local.best import Best, best_of
 from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
+from flintlog.engines.local.equivalence import Equivalence
 from flintlog.engines.local.filters import filter_levels
 from flintlog.engines.local.grouping import grouped
+from flintlog.engines.local.join_order import pinned_order
 from flintlog.engines.local.nodes import Nodes
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
-from flintlog.engines.local.query import Query, query_of, recursive_rows
+from flintlog.engines.local.query import Query, Rows, query_of, recursive_rows
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.best_relation import BestRelation
@@ -103,7 +105,7 @@ class StratumRun:
 
     def __init__(self, run: ColumnarRun, stratum: Stratum) -> None:
         self.program, self.stratum, self.store, self.machine = run.program, stratum, run.store, run.machine
-        self.progress, self.workers = run.evaluation.progress, run.workers
+        self.progress, self.workers, self.reorder = run.evaluation.progress, run.workers, run.evaluation.reorder
         self.place = next(i for i, s in enumerate(run.program.strata, 1) if s is stratum)
         self.vectors = Vectors(run.machine)
         self.nodes = Nodes(
@@ -114,6 +116,8 @@ class StratumRun:
             stratum.relations,
         )
         self.statistics = Statistics(self.nodes.stored)
+        own = {name: run.program.relations[name] for name in stratum.relations}
+        self.equivalences = [Equivalence(run.store[n]) for n, r in own.items() if r.representation == "eqrel"]
 
     def run(self) -> None:
         queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
@@ -121,7 +125,7 @@ class StratumRun:
         self.machine.round = 0
         for rule, query in queries:
             if not recursive_rows(query, own):
-                self._run(rule, self.pipeline(query, None))
+                self._run(rule, self.pipeline(query, None, pinned_order(query, rule.plan, 0)))
         self._next_round()
         for name in self.stratum.relations:
             self.store[name].all_is_new()
@@ -134,9 +138,9 @@ class StratumRun:
                 break
             self.machine.round += 1
 
-    def pipeline(self, query: Query, delta: int | None) -> Pipeline:
-        plan = plan_query(query, delta, self.statistics)
-        return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick, self)
+    def pipeline(self, query: Query, delta: int | None, pinned: Sequence[Rows] | None) -> Pipeline:
+        plan = plan_query(query, delta, self.statistics if self.reorder else None, pinned)
+        return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick, self if self.reorder else None)
 
     def filter(self, code: RuleCode) -> None:
         own = self.stratum.relations
@@ -157,6 +161,8 @@ class StratumRun:
         return any(limit is not None and relation.size >= limit for relation, limit in limits)
 
     def _next_round(self) -> int:
+        for equivalence in self.equivalences:
+            equivalence.complete(self._tick)
         relations = [self.store[name] for name in self.stratum.relations]
         new = sum(relation.next_round() for relation in relations)
         self.nodes.next_round()
@@ -178,6 +184,7 @@ class _Recursive:
     def __init__(self, rule: Rule, query: Query, delta: int, run: StratumRun) -> None:
         self.rule, self._query, self._delta, self._run = rule, query, delta, run
         own = recursive_rows(query, run.stratum.relations)
+        self._pinned = pinned_order(query, rule.plan, own.index(delta))
         self._reads = [run.store[str(query.literals[i].source)] for i in own]  # type: ignore[union-attr]
         self._source = run.store[str(query.literals[delta].source)]  # type: ignore[union-attr]
         self._limits = [0] * len(self._reads)
@@ -190,5 +197,5 @@ class _Recursive:
         grown = any(relation.visible > limit for relation, limit in zip(self._reads, self._limits, strict=True))
         if self._pipeline is None or grown:
             self._limits = [max(PLAN_AGAIN * relation.visible, SMALL) for relation in self._reads]
-            self._pipeline = self._run.pipeline(self._query, self._delta)
+            self._pipeline = self._run.pipeline(self._query, self._delta, self._pinned)
         return self._pipeline

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flintlog.engines.local.query import Query, Rows, reads
 from flintlog.engines.local.statistics import Place, Statistics
 from flintlog.ir.relation import Each, Let
@@ -12,10 +14,12 @@ EXHAUSTIVE = 6
 PROBE_COST = 0.5
 
 
-def best_order(query: Query, delta: int | None, statistics: Statistics) -> list[Rows]:
-    """All sources but the delta, in the order they should be joined in."""
-    search = _Search(query, statistics)
+def best_order(query: Query, delta: int | None, statistics: Statistics | None) -> list[Rows]:
+    """All sources but the delta, in the order they should be joined in. Without statistics, that is the written one."""
     sources = [literal for literal in query.literals if isinstance(literal, Rows)]
+    if statistics is None:
+        return [rows for rows in sources if delta is None or rows is not query.literals[delta]]
+    search = _Search(query, statistics)
     bound: dict[str, Place | None] = {}
     search.close(bound)
     if delta is None:
@@ -24,6 +28,16 @@ def best_order(query: Query, delta: int | None, statistics: Statistics) -> list[
     assert isinstance(first, Rows)
     search.bind(first, bound)
     return search.best([rows for rows in sources if rows is not first], bound, 1.0)[1]
+
+
+def pinned_order(query: Query, orders: Sequence[tuple[int, tuple[int, ...]]], version: int) -> list[Rows] | None:
+    """The order that `.plan` gives for a version of a rule: the one that reads the delta of its first recursive atom is
+    version 0, and so on. None if there is none that fits."""
+    atoms = [literal for literal in query.literals if isinstance(literal, Rows) and isinstance(literal.source, str)]
+    for number, order in orders:
+        if number == version and sorted(order) == list(range(1, len(atoms) + 1)):
+            return [atoms[place - 1] for place in order]
+    return None
 
 
 class _Search:

@@ -99,7 +99,7 @@ class KernelStage:
         read = [level.source for level in code.levels] + [step.source for level in code.levels for step in level.steps]
         self._is_lasting = not any(isinstance(source, Node) for source in read)
         self._origins = [source for name in output for source, _ in code.origin.get(name, ())]
-        self._versions: list[int] = []
+        self._versions: list[tuple[Relation, int]] = []
         self._into_version = -1
 
     # --- Blocks -----------------------------------------------------------------------------------
@@ -235,7 +235,8 @@ class KernelStage:
     def _prepare(self, into: Relation) -> bool:
         """Makes the head's packing fit what is known of its values beforehand: they stand in columns with ranges.
         Returns whether that could be: not while somebody is in the middle of these rows."""
-        versions = [self.sources(source).range_version for source in self._origins]
+        origins = [self.sources(source) for source in self._origins]
+        versions = [(relation, relation.range_version) for relation in origins]
         if versions == self._versions and into.range_version == self._into_version:
             return True
         ranges: list[Range] = []

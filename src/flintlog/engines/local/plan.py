@@ -38,15 +38,24 @@ class Plan:
     output: tuple[Scalar, ...]
 
 
-def plan_query(query: Query, delta: int | None, statistics: Statistics) -> Plan:
+def plan_query(
+    query: Query, delta: int | None, statistics: Statistics | None, pinned: Sequence[Rows] | None = None
+) -> Plan:
     """A pipeline that begins at the literal `delta`, which reads new rows only, or where it is cheapest, and goes on
-    with sources in the order that finds the fewest rows on the way. Conditions run as soon as they can, but what has
-    no value for some operands waits for all that stands before it: that may be there to keep these operands away."""
+    with sources in the order that finds the fewest rows on the way, or in the `pinned` one. Conditions run as soon
+    as they can, but what has no value for some operands waits for all that stands before it: that may be there to
+    keep these operands away."""
     bound: set[str] = set()
     partial = {id(literal) for literal in query.literals if _is_partial(literal)}
     steps: list[PlanStep] = []
     waiting = list(query.literals)
-    order = best_order(query, delta, statistics)
+    first = query.literals[delta] if delta is not None else None
+    if pinned is None:
+        order = best_order(query, delta, statistics)
+    else:
+        order = [*pinned, *(rows for rows in query.literals if isinstance(rows, Rows) and rows not in pinned)]
+        if isinstance(first, Rows) and _is_connected(first, order):
+            first = None
 
     def place(literal: Literal) -> None:
         waiting.remove(literal)
@@ -59,8 +68,8 @@ def plan_query(query: Query, delta: int | None, statistics: Statistics) -> Plan:
             if isinstance(literal, Let | Each):
                 bound.add(literal.column.name)
 
-    if delta is not None:
-        place(query.literals[delta])
+    if first is not None:
+        place(first)
     while waiting:
         ready = [
             w
@@ -75,6 +84,13 @@ def plan_query(query: Query, delta: int | None, statistics: Statistics) -> Plan:
             raise InternalError("local", "a literal's variables are never bound")
         place(following)
     return Plan(tuple(_fold_lets(steps)), tuple(query.output))
+
+
+def _is_connected(rows: Rows, order: Sequence[Rows]) -> bool:
+    """Whether a source has a variable of one that stands before it: its new rows can then be looked up there."""
+    before = order[: order.index(rows)]
+    names = {variable.name for other in before for variable in other.variables}
+    return any(variable.name in names for variable in rows.variables)
 
 
 def _is_partial(literal: Literal) -> bool:

@@ -203,7 +203,8 @@ class RuleCode:
         if not self.levels:
             level = Level(LEVEL_SCAN, source, delta=probe.delta)
         else:
-            level = Level(LEVEL_PROBE, source, probe.key, tuple(self.registers[v.name] for v in probe.values))
+            values = tuple(self.registers[v.name] for v in probe.values)
+            level = Level(LEVEL_PROBE, source, probe.key, values, delta=probe.delta)
         self.levels.append(level)
         same = {position: first for first, position in probe.same}
         tested = {first for first, _ in probe.same}

@@ -95,17 +95,17 @@ class Statistics:
         return self._keys[place]
 
     def group_size(self, relation: Relation, key: tuple[int, ...]) -> float:
-        """How many rows agree in the columns `key`, on average."""
-        return relation.visible / self._distinct(relation, key) if relation.visible else 1.0
-
-    def _distinct(self, relation: Relation, key: tuple[int, ...]) -> float:
-        """An estimate from how often values come once and more often in the sample."""
-        if not key:
-            return 1.0
+        """How many rows agree with a row in the columns `key`, itself included, on average over rows."""
+        if not key or not relation.visible:
+            return float(max(1, relation.visible))
         keys, scale = self._sorted(relation, key)
         ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-        once = int(np.count_nonzero(np.diff(ends, prepend=-1) == 1))
-        return max(1.0, float(np.sqrt(scale)) * once + (ends.size - once))
+        counts = np.diff(ends, prepend=-1)
+        others = float((counts * (counts - 1)).sum()) / keys.size
+        return 1.0 + others * scale
+
+    def _distinct(self, relation: Relation, key: tuple[int, ...]) -> float:
+        return max(1.0, relation.visible / self.group_size(relation, key))
 
 
 def _now(relation: Relation) -> tuple[Relation, int]:

@@ -14,7 +14,7 @@ from flintlog.engines.local.storage import block
 from flintlog.engines.local.storage.block import Block, Log, block_of
 
 
-@for_all(st.lists(any_int64, max_size=20))
+@for_all(st.lists(any_int64, max_size=20), examples=30)
 def test_a_block_is_a_list_at_an_address(values: list[int]):
     found = block_of(values)
     assert [found[i] for i in range(len(values))] == values
@@ -24,7 +24,7 @@ def test_a_block_is_a_list_at_an_address(values: list[int]):
     assert empty[0] == 7
 
 
-@for_all(st.lists(st.lists(any_int64, max_size=40), max_size=8))
+@for_all(st.lists(st.lists(any_int64, max_size=20), max_size=5), examples=30)
 def test_a_log_is_a_list(batches: list[list[int]]):
     asked: list[int] = []
     log, expected = Log(asked.append), list[int]()

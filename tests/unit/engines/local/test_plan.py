@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from tests.unit.engines.local.probing import visible
 from tests.unit.engines.local.test_query import JOIN, tree
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.local.plan import Plan, Probe, plan_query
 from flintlog.engines.local.query import Absent, Query, Rows, query_of, reads
+from flintlog.engines.local.statistics import Statistics
+from flintlog.engines.local.storage.relation import Relation
 from flintlog.ir.relation import Each, Let, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Scalar
 from flintlog.types import Kind
@@ -24,7 +27,13 @@ ONE = Const(1, Kind.NUMBER)
 
 
 def planned(query: Query, delta: int | None = None, sizes: Mapping[str, int] | None = None) -> Plan:
-    return plan_query(query, delta, lambda rows: (sizes or {}).get(str(rows.source), 10))
+    """The plan where sources have so many rows, or ten, that meet one to one."""
+    store: dict[str, Relation] = {}
+    for literal in query.literals:
+        if isinstance(literal, Rows):
+            size = (sizes or {}).get(str(literal.source), 10)
+            store[str(literal.source)] = visible(len(literal.variables), [(i,) * len(literal.variables) for i in range(size)])
+    return plan_query(query, delta, Statistics(lambda rows: store[str(rows.source)]))
 
 
 def order(plan: Plan) -> list[str]:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,14 @@ def kernels() -> Kernels:
     from flintlog.engines.local.kernels.compile import compile_kernels
 
     code, arities = compile_kernels()
-    _keep(name, json.dumps(arities).encode() + b"\n" + code)
+    _keep(name, code, arities)
     return Kernels(code, arities)
 
 
 def kernels_are_compiled() -> bool:
+    """Whether the next call of `kernels` will be quick."""
     name = _file_name()
-    return any((folder / name).exists() for folder in _folders())
+    return any(_read(folder / name) is not None for folder in _folders())
 
 
 @cache
@@ -73,9 +74,17 @@ def _file_name() -> str:
     for path in [*sorted((_HERE / "source").glob("*.py")), _HERE / "layout.py", _HERE / "compile.py"]:
         digest.update(path.read_bytes())
     llvm.initialize_native_target()
-    facts = version("numba"), version("llvmlite"), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    digest.update(repr(facts).encode())
+    for package in ("numba", "llvmlite"):
+        digest.update(_version_file(package).read_bytes())
+    digest.update(f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}".encode())
     return f"kernels-{digest.hexdigest()[:24]}.bin"
+
+
+def _version_file(package: str) -> Path:
+    """The file that says which version of a package this is, found without importing it."""
+    spec = find_spec(package)
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).with_name("_version.py")
 
 
 def _folders() -> Iterator[Path]:
@@ -87,20 +96,24 @@ def _folders() -> Iterator[Path]:
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, int]] | None:
+    """What `_keep` wrote, if it is all there: LLVM does not survive half an object file."""
     try:
         first, _, code = path.read_bytes().partition(b"\n")
-        return code, json.loads(first)
-    except (OSError, ValueError):
+        facts = json.loads(first)
+        return (code, facts["arities"]) if facts["digest"] == hashlib.sha256(code).hexdigest() else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _keep(name: str, content: bytes) -> None:
+def _keep(name: str, code: bytes, arities: dict[str, int]) -> None:
+    facts = {"arities": arities, "digest": hashlib.sha256(code).hexdigest()}
     for folder in _folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                file.write(content)
-            Path(file.name).replace(folder / name)
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                file = Path(scratch) / name
+                file.write_bytes(json.dumps(facts).encode() + b"\n" + code)
+                file.replace(folder / name)
         except OSError:
             continue
         return

@@ -81,6 +81,7 @@ class BestRelation(Relation):
             self.log.array[: words.size] = words
         self.block[R_COUNT], self.block[R_ROWS] = changed.size, self.log.address
         self._see(0, changed.size)
+        self.layout += 1  # the rows are others, even if there are as many
         return changed.size
 
     def columns(self) -> list[Array]:

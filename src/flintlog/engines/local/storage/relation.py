@@ -69,6 +69,7 @@ class Relation:
         self.range_version = 0
         self.layout = 0  # how often rows were packed anew
         self._late: list[list[Array]] | None = None
+        self._is_crowded = False  # whether keys found no place near enough in a short set
         self._grows = False  # whether rules compute values beyond what was known
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
         self.block[R_ARITY] = arity
@@ -250,7 +251,8 @@ class Relation:
         if self.packing is None:
             kind = SET_ROWS
         else:
-            kind = SET_SHORT if MIN_SHORT <= bits < self.packing.bits <= bits + SHORT_BITS else SET_KEYS
+            short = not self._is_crowded and MIN_SHORT <= bits < self.packing.bits <= bits + SHORT_BITS
+            kind = SET_SHORT if short else SET_KEYS
         size = (4 if kind == SET_SHORT else 8) << bits
         self._request(size)
         self._table = np.zeros(size >> 3, np.int64)
@@ -277,39 +279,37 @@ class Relation:
         return min(room, (5 << bits) // 8 - self.size)
 
     def _fill(self, bits: int) -> None:
-        """Makes a table of all rows: a larger one if a short one is too crowded."""
+        """Makes a table of all rows."""
         self._new_table(bits)
-        while self.size and kernels().fill_table(self.block.address) >= FAR:
-            bits += 1
-            self._new_table(bits)
+        if self.size and kernels().fill_table(self.block.address) >= FAR:
+            self._is_crowded = True
+            self._fill(bits)
 
     def _grow_table(self, bits: int) -> None:
-        """Moves the keys into a larger table, as far as possible in the order they stand in."""
+        """Moves the keys into a larger table, as far as possible in the order they stand in. Keys that crowd
+        together in a short one get whole slots, and another hash."""
+        self._is_crowded |= self.block[R_CROWDED] != 0
         self.block[R_CROWDED] = 0
-        if self.packing is None:
+        old, old_bits, old_kind = self._table, self.block[R_BITS], self.block[R_SET]
+        if self.packing is None or (old_kind == SET_SHORT and (self._is_crowded or bits >= self.packing.bits)):
             self._fill(bits)
             return
-        old, old_bits, old_kind, width = self._table, self.block[R_BITS], self.block[R_SET], self.packing.bits
-        if old_kind == SET_SHORT and bits >= width:
-            self._fill(bits)  # whole keys again
-            return
         self._new_table(bits)
-        table, kind = address(self._table), self.block[R_SET]
-        crowded: list[int] = []
+        table, kind, width = address(self._table), self.block[R_SET], self.packing.bits
+        farthest = [0]
 
         def move(start: int, end: int) -> None:
-            if old_kind == SET_KEYS and kind == SET_KEYS:
-                far = kernels().move_keys(address(old), start, end, table, bits)
+            if kind == SET_KEYS:
+                kernels().move_keys(address(old), start, end, table, bits)
             elif old_kind == SET_KEYS:
-                far = kernels().shorten_keys(address(old), start, end, table, bits, width)
+                farthest.append(kernels().shorten_keys(address(old), start, end, table, bits, width))
             else:
-                far = kernels().move_short(address(old), old_bits, start, end, table, bits, width)
-            if far >= FAR:
-                crowded.append(far)
+                farthest.append(kernels().move_short(address(old), old_bits, start, end, table, bits, width))
 
         self._resources.in_parts(move, 1 << old_bits)
-        if crowded:
-            self._fill(bits + 1)
+        if max(farthest) >= FAR:
+            self._is_crowded = True
+            self._fill(bits)
 
     def _choose_set(self) -> None:
         """Goes over to one bit a key when that is smaller, or not much larger: keys that are made together have

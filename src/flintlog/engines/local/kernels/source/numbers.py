@@ -1,9 +1,9 @@
-"""Numbers for distinct words, in order of appearance, and the best value of each number."""
+"""Numbers for distinct words, in order of appearance; the best value of each number, and classes of numbers."""
 
 from __future__ import annotations
 
 from flintlog.engines.local.kernels.source.hashing import mixed, slot_of
-from flintlog.engines.local.kernels.source.words import load, store
+from flintlog.engines.local.kernels.source.words import inlined, load, store
 
 
 def number_words(words, count, table, bits, numbers, known):
@@ -67,4 +67,72 @@ def improve(best, state, numbers, values, count, sign, changed):
     return found
 
 
-KERNELS = {"number_words": number_words, "find_words": find_words, "move_words": move_words, "improve": improve}
+# --- Classes: a number's parent is in its class too, a root is its own; the members follow each other in a ring -------
+
+
+@inlined
+def root_of(parents, number):
+    """The number that stands for a class. Halves the way there for those who come later."""
+    while load(parents, number) != number:
+        store(parents, number, load(parents, load(parents, number)))
+        number = load(parents, number)
+    return number
+
+
+def unite(parents, sizes, left, right, count, lost):
+    """Makes one class of the classes of each pair, under the root of the larger one; rings stay as they are. Writes
+    the roots that are none any more to `lost` and returns how many; there is room for as many as there are pairs."""
+    found = 0
+    for i in range(count):
+        large = root_of(parents, load(left, i))
+        small = root_of(parents, load(right, i))
+        if large != small:
+            if load(sizes, large) < load(sizes, small):
+                large, small = small, large
+            store(parents, small, large)
+            store(sizes, large, load(sizes, large) + load(sizes, small))
+            store(lost, found, small)
+            found += 1
+    return found
+
+
+def list_members(ring, some, count, members, starts):
+    """Writes the members of rings, one after another, and where each ring begins; `some` has a member of each. Returns
+    how many members there are."""
+    place = 0
+    for i in range(count):
+        store(starts, i, place)
+        number = load(some, i)
+        while True:
+            store(members, place, number)
+            place += 1
+            number = load(ring, number)
+            if number == load(some, i):
+                break
+    store(starts, count, place)
+    return place
+
+
+def pair_members(values, spans, start, end, left, right):
+    """Pairs each of some values with others of its class. A span is four places: the class is from the first to the
+    last, and what is from the second to the third is left out. Returns how many pairs there are."""
+    found = 0
+    for i in range(start, end):
+        value = load(values, i)
+        for part in range(2):
+            for j in range(load(spans, 4 * i + 2 * part), load(spans, 4 * i + 2 * part + 1)):
+                store(left, found, value)
+                store(right, found, load(values, j))
+                found += 1
+    return found
+
+
+KERNELS = {
+    "number_words": number_words,
+    "find_words": find_words,
+    "move_words": move_words,
+    "improve": improve,
+    "unite": unite,
+    "list_members": list_members,
+    "pair_members": pair_members,
+}
