@@ -9,7 +9,7 @@ from flintlog.engines.local.statistics import Place, Statistics
 from flintlog.ir.relation import Each, Let
 
 # So many sources are tried in every order; of more, the next best is taken.
-EXHAUSTIVE = 6
+EXHAUSTIVE = 5
 # A probe costs as much as this many rows that it finds.
 PROBE_COST = 0.5
 

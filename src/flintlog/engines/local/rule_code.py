@@ -196,7 +196,7 @@ class RuleCode:
         source = probe.rows.source
         for position, variable in enumerate(probe.rows.variables):
             self.origin.setdefault(variable.name, []).append((source, position))
-        if not probe.binds and not probe.delta and self.levels:
+        if self.levels and not probe.delta and not probe.same and not self._wants(probe):
             registers = [self.registers[v.name] for v in probe.values]
             self._test(source, probe.key, registers, True, len(probe.rows.variables))
             return
@@ -217,6 +217,10 @@ class RuleCode:
             register = self._new()
             level.binds.append((register, position))
             self._step(Step(OP_EQ, 1, places[first], register))
+
+    def _wants(self, probe: Probe) -> bool:
+        """Whether anybody reads what a probe binds; if not, it is enough that there is a row."""
+        return any(variable.name in self._needed for _, variable in probe.binds)
 
     def _test(
         self, source: str | Node, positions: Sequence[int], registers: Sequence[int], wanted: bool, arity: int

@@ -66,9 +66,10 @@ def test_a_cross_product_is_the_last_resort():
     assert order(planned(query(*parts[:2]), sizes={"a": 2, "b": 1})) == ["b[]", "a[]"]
 
 
-def test_a_source_that_is_only_a_test_comes_before_one_that_multiplies():
-    parts = Rows("a", (X, Y)), Rows("b", (X, Y, Z)), Rows("c", (X,)), Rows("d", ())
-    assert order(planned(query(*parts), 0, {"b": 1, "d": 1})) == ["Δa[]", "d[]", "c[0]", "b[0, 1]"]
+def test_a_source_that_refuses_rows_comes_before_one_that_does_not():
+    parts = Rows("a", (X, Y)), Rows("b", (X, Y, Z)), Rows("c", (X,))
+    assert order(planned(query(*parts), 0, {"c": 3})) == ["Δa[]", "c[0]", "b[0, 1]"]
+    assert order(planned(query(*parts), 0, {"b": 3})) == ["Δa[]", "b[0, 1]", "c[0]"]
 
 
 def test_filters_run_before_what_computes_and_what_computes_before_what_multiplies():
