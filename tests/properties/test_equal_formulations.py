@@ -9,12 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.engines.engine import Engine, Evaluation
+from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
 from flintlog.ir import program as ir
 from flintlog.types import Row
 
 NODES = range(5)
+ENGINES: list[Engine] = [
+    NaiveEngine(),
+    NaiveEngine(semi_naive=False),
+    LocalEngine(patience=0),
+    LocalEngine(threads=2, patience=0),
+]
 _nodes = st.sampled_from(NODES)
 _graphs = st.dictionaries(st.tuples(_nodes, _nodes), st.integers(0, 6), max_size=10)
 _pairs = st.sets(st.tuples(_nodes, _nodes), max_size=6)
@@ -109,8 +116,8 @@ smaller(x) :- same(x, y), y < x.
 @settings(max_examples=150, deadline=None)
 def test_an_equivalence_is_its_three_rules(given_pairs: set[tuple[int, int]], links: set[tuple[int, int]]) -> None:
     facts: dict[str, list[Row]] = {"given": list(given_pairs), "link": list(links)}
-    for semi_naive in (True, False):
-        rows = NaiveEngine(semi_naive=semi_naive).run(compiled(EQUIVALENCE), Evaluation(facts))
+    for engine in ENGINES:
+        rows = engine.run(compiled(EQUIVALENCE), Evaluation(facts))
         assert set(rows["same"]) == set(rows["written"])
         assert set(rows["seen"]) == set(rows["observed"])
         classes = {frozenset(y for y in NODES if (x, y) in rows["same"]) for x in NODES} - {frozenset()}

@@ -25,7 +25,7 @@ from flintlog.engines.local.storage.block import Block
 from flintlog.engines.local.storage.relation import Relation
 
 # Candidates after which a single thread is joined by the others: less is over before they have begun.
-ALONE = 1 << 17
+ALONE = 1 << 14
 # Candidates after which a thread comes back: an interrupt, or the progress line, waits for no more than this.
 BUDGET = 1 << 23
 # Slots of a table that several threads share out.
