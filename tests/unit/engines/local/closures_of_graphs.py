@@ -37,8 +37,8 @@ far(x, y * 1000003 * 1000003) :- e(x, y).
 far(x, -x * 4611686018427387904) :- e(x, _).
 .decl p(x: number, y: number)
 p(x, y) :- e(x, y).
-p(x, w) :- p(x, y), p(y, z), z < 40, w = z * 100000007 - x.
-p(x, w) :- p(x, y), p(y, z), z < 40, w = x * 1000000007 * 1000000007 + y.
+p(x, w) :- p(x, y), p(y, z), 0 <= z, z < 40, w = z * 100000007 - x.
+p(x, w) :- p(x, y), p(y, z), 0 <= z, z < 40, w = x * 1000000007 * 1000000007 + y.
 .decl up(x: number, y: number)
 up(x, y) :- e(x, y), x < 3.
 up(x, y * 16) :- up(x, y), 0 < y, y < 1152921504606846976.

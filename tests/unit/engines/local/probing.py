@@ -49,7 +49,11 @@ def transposed(columns: Sequence[Array], size: int) -> list[Row]:
 
 
 def probe(
-    relation: Relation, key: tuple[int, ...], asked: Sequence[Row], filters: Sequence[FilterBy] = (), delta: bool = False
+    relation: Relation,
+    key: tuple[int, ...],
+    asked: Sequence[Row],
+    filters: Sequence[FilterBy] = (),
+    delta: bool = False,
 ) -> list[Row]:
     """The rows that have one of these values in the columns `key`, for one value after the other."""
     sources: dict[str | Node, Relation] = {"r": relation}

@@ -55,7 +55,6 @@ def test_values_that_stop_fitting_into_a_key(value: int):
     assert rows_of(relation.settled()) == [(1, 5), (2, 3), (1 << 61, value)]
 
 
-@pytest.mark.xfail(strict=True, reason="an index looks at the number of rows only")
 def test_an_index_has_the_rows_of_the_last_round_only():
     relation = BestRelation(Relation("r", 2), 1, 1)
     for round_ in range(3):

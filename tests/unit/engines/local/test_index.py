@@ -111,7 +111,7 @@ def test_a_new_layout_is_taken_over():
         insert(relation, [(1, value)])
         assert sorted(probe(relation, (0,), [(1,)]))[-2:] == [(1, 10), (1, 11)]
         relation.next_round()
-        assert sorted(probe(relation, (0,), [(1,)]))[0] == (1, value)
+        assert min(probe(relation, (0,), [(1,)])) == (1, value)
     assert len(probe(relation, (0,), [(1,)])) == 4
 
 

@@ -107,7 +107,6 @@ def test_a_kernel_that_is_not_there_is_an_attribute_error():
         _ = library.kernels().no_such_kernel
 
 
-@pytest.mark.xfail(strict=True, reason="the code of a file is not checked")
 def test_half_a_file_is_not_read(place: Installation):
     load()
     target = place.beside / library._file_name()

@@ -19,7 +19,7 @@ _ranges = st.lists(
 )
 
 
-@for_all(_ranges, st.integers(0, 3), st.data(), examples=300)
+@for_all(_ranges, st.integers(0, 3), st.data(), examples=120)
 def test_packing_and_unpacking_is_identity(ranges: list[Range], spare: int, data: DataObject):
     packing = packing_for(ranges, spare)
     if packing is None:
@@ -37,7 +37,7 @@ def test_packing_and_unpacking_is_identity(ranges: list[Range], spare: int, data
     assert sorted(rows) == [row for _, row in sorted(zip(keys.tolist(), rows, strict=True))]
 
 
-@for_all(_ranges, st.data(), examples=300)
+@for_all(_ranges, st.data(), examples=120)
 def test_rows_out_of_range_are_missed(ranges: list[Range], data: DataObject):
     packing = packing_for(ranges)
     if packing is None:

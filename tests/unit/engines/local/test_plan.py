@@ -32,7 +32,9 @@ def planned(query: Query, delta: int | None = None, sizes: Mapping[str, int] | N
     for literal in query.literals:
         if isinstance(literal, Rows):
             size = (sizes or {}).get(str(literal.source), 10)
-            store[str(literal.source)] = visible(len(literal.variables), [(i,) * len(literal.variables) for i in range(size)])
+            store[str(literal.source)] = visible(
+                len(literal.variables), [(i,) * len(literal.variables) for i in range(size)]
+            )
     return plan_query(query, delta, Statistics(lambda rows: store[str(rows.source)]))
 
 

@@ -91,7 +91,7 @@ def check(term: Scalar | Condition, kinds: tuple[Kind, ...], data: DataObject, s
 
 
 def both_sizes(term: Scalar | Condition, *kinds: Kind) -> None:
-    @for_all(st.data(), st.sampled_from([64, 32]), examples=20)
+    @for_all(st.data(), st.sampled_from([64, 32]), examples=12)
     def run(data: DataObject, size: int) -> None:
         check(term, kinds, data, size)
 
