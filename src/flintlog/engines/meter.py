@@ -24,7 +24,10 @@ class Meter:
     def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
         """The rows, counted as they pass."""
         for row in rows:
-            self.left -= 1
-            if self.left < 0:
-                raise MeterExceeded
+            self.count(1)
             yield row
+
+    def count(self, rows: int) -> None:
+        self.left -= rows
+        if self.left < 0:
+            raise MeterExceeded

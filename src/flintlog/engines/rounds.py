@@ -72,7 +72,10 @@ class StratumRounds:
         delta: dict[str, list[Row]] = {name: [] for name in self.stratum.relations}
         for name, rows in derived:
             for row in rows:
-                delta[name] += self.tables[name].add(row)
+                new = self.tables[name].add(row)
+                if len(new) > 1 and self.nodes.meter is not None:
+                    self.nodes.meter.count(len(new))  # pairs of an equivalence that no rule has seen
+                delta[name] += new
         self.nodes.delta = delta
         for name in {subsumption.relation for subsumption in self.stratum.subsumptions}:
             delta[name] = self._subsume(name, first)

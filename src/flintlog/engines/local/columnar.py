@@ -64,6 +64,8 @@ class ColumnarRun:
                 self._stratum(stratum)
         finally:
             self.workers.close()
+        for relation in self.store.values():
+            relation.settle()
         return {n: StoredRows(self.store[n], r.kinds, self.machine) for n, r in self.program.relations.items()}
 
     def _stratum(self, stratum: Stratum) -> None:

@@ -64,6 +64,8 @@ class LocalEngine:
         for name, rows in facts.items():
             for row in rows:
                 tables[name].load(row)
+                if len(tables[name].rows) > self.patience:  # an equivalence has more rows than facts
+                    return 0, {}
         meter = Meter(self.patience)
         for done, stratum in enumerate(program.strata):
             counter = machine.counter

@@ -104,10 +104,10 @@ class Index:
         if not self._key:
             self.block[X_KIND] = INDEX_ALL
             return
+        if self._layout == relation.layout and end == self._end:
+            return  # also where ranges have grown: the rows that are here fit
         if self._layout != relation.layout or not self._covers():
             self._reset(end)
-        if end == self._end:
-            return
         if end - self._base > max(CHAINED, self._base // 2):
             self._order(end)
         else:

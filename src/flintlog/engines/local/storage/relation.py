@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -54,6 +55,11 @@ class Resources:
     guard: MemoryGuard | None = None
     in_parts: Callable[[Callable[[int, int], None], int], None] = lambda work, size: work(0, size)
 
+    def request(self, relation: str, size: int) -> None:
+        """Raises if a relation must not grow by so many bytes."""
+        if self.guard is not None:
+            self.guard.request(size, relation)
+
 
 _UNLIMITED = Resources()
 
@@ -64,6 +70,7 @@ class Relation:
     def __init__(self, name: str, arity: int, resources: Resources = _UNLIMITED) -> None:
         self.name, self.arity = name, arity
         self._resources = resources
+        self._request = partial(resources.request, name)
         self.delta = self.visible = 0
         self.ranges: list[Range] | None = None
         self.range_version = 0
@@ -84,9 +91,11 @@ class Relation:
         """A relation of the same name and arity without rows."""
         return Relation(self.name, self.arity, self._resources)
 
-    def _request(self, size: int) -> None:
-        if self._resources.guard is not None:
-            self._resources.guard.request(size, self.name)
+    def settle(self) -> None:
+        """Gives back all that only serves to grow."""
+        self._indexes.clear()
+        self._delta_indexes.clear()
+        self._table = np.zeros(1, np.int64)
 
     @property
     def size(self) -> int:
