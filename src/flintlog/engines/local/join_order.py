@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flintlog.engines.local.query import Query, Rows, reads
+from flintlog.engines.local.query import Literal, Query, Rows, reads
 from flintlog.engines.local.statistics import Place, Statistics
 from flintlog.ir.relation import Each, Let
 
@@ -18,7 +18,7 @@ def best_order(query: Query, delta: int | None, statistics: Statistics | None) -
     """All sources but the delta, in the order they should be joined in. Without statistics, that is the written one."""
     sources = [literal for literal in query.literals if isinstance(literal, Rows)]
     if statistics is None:
-        return [rows for rows in sources if delta is None or rows is not query.literals[delta]]
+        return _as_written(sources, query.literals[delta] if delta is not None else None)
     search = _Search(query, statistics)
     bound: dict[str, Place | None] = {}
     search.close(bound)
@@ -28,6 +28,19 @@ def best_order(query: Query, delta: int | None, statistics: Statistics | None) -
     assert isinstance(first, Rows)
     search.bind(first, bound)
     return search.best([rows for rows in sources if rows is not first], bound, 1.0)[1]
+
+
+def _as_written(sources: Sequence[Rows], first: Literal | None) -> list[Rows]:
+    """The sources in the order they are written in, but for those that have nothing to do with what is bound yet."""
+    waiting = [rows for rows in sources if rows is not first]
+    bound = {variable.name for variable in first.variables} if isinstance(first, Rows) else set()
+    order: list[Rows] = []
+    while waiting:
+        connected = (rows for rows in waiting if any(variable.name in bound for variable in rows.variables))
+        order.append(next(connected, waiting[0]))
+        waiting.remove(order[-1])
+        bound |= {variable.name for variable in order[-1].variables}
+    return order
 
 
 def pinned_order(query: Query, orders: Sequence[tuple[int, tuple[int, ...]]], version: int) -> list[Rows] | None:
