@@ -34,7 +34,7 @@ from flintlog.ir.program import Program, Rule, Stratum
 from flintlog.types import Kind, Row
 
 # Joins are ordered anew when a relation has grown by this factor, and is not small.
-PLAN_AGAIN = 2
+PLAN_AGAIN = 3
 SMALL = 256
 # With so many new rows, indexes are brought up to date side by side.
 SIDE_BY_SIDE = 1 << 16

@@ -59,7 +59,8 @@ class _Search:
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self._statistics = statistics
         self._computed = [literal for literal in query.literals if isinstance(literal, Let | Each)]
-        self._limit = float("inf")
+        self._names = {id(rows): [v.name for v in rows.variables] for rows in query.literals if isinstance(rows, Rows)}
+        self._fanouts: dict[tuple[int, tuple[int, ...]], float] = {}
 
     def close(self, bound: dict[str, Place | None]) -> None:
         """Adds the variables that can be computed from those that are bound."""
@@ -77,9 +78,16 @@ class _Search:
         self.close(bound)
 
     def fanout(self, rows: Rows, bound: dict[str, Place | None]) -> float:
-        key = tuple(i for i, variable in enumerate(rows.variables) if variable.name in bound)
-        found = self._statistics.fanout(rows, key, [bound[rows.variables[i].name] for i in key])
-        return min(1.0, found) if len(key) == len(rows.variables) else found
+        """How many rows a source has for each binding. Where the values come from depends on the order too, but little:
+        the first answer stands for all."""
+        key = tuple([i for i, name in enumerate(self._names[id(rows)]) if name in bound])
+        found = self._fanouts.get((id(rows), key))
+        if found is None:
+            found = self._statistics.fanout(rows, key, [bound[rows.variables[i].name] for i in key])
+            if len(key) == len(rows.variables):
+                found = min(1.0, found)
+            self._fanouts[id(rows), key] = found
+        return found
 
     def best(self, waiting: list[Rows], bound: dict[str, Place | None], rows: float) -> tuple[float, list[Rows]]:
         """The cheapest order of these sources for so many bindings, and what it costs."""
