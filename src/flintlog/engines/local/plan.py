@@ -45,6 +45,7 @@ def plan_query(
     with sources in the order that finds the fewest rows on the way, or in the `pinned` one. Conditions run as soon
     as they can, but what has no value for some operands waits for all that stands before it: that may be there to
     keep these operands away."""
+    query = _with_constants_bound(query)
     bound: set[str] = set()
     partial = {id(literal) for literal in query.literals if _is_partial(literal)}
     steps: list[PlanStep] = []
@@ -68,6 +69,8 @@ def plan_query(
             if isinstance(literal, Let | Each):
                 bound.add(literal.column.name)
 
+    if first is None and pinned is None and order:
+        first = order[0]  # scanning one relation for constants is less work than an index that nobody else may need
     if first is not None:
         place(first)
     while waiting:
@@ -84,6 +87,20 @@ def plan_query(
             raise InternalError("local", "a literal's variables are never bound")
         place(following)
     return Plan(tuple(_fold_lets(steps)), tuple(query.output))
+
+
+def _with_constants_bound(query: Query) -> Query:
+    """A variable that must be a constant has its value from the start, so that rows can be looked up by it."""
+
+    def bound(literal: Literal) -> Literal:
+        match literal:
+            case Where(Compare("=", Column() as column, Const() as value)) if column.kind is not Kind.FLOAT:
+                return Let(column, value)
+            case Where(Compare("=", Const() as value, Column() as column)) if column.kind is not Kind.FLOAT:
+                return Let(column, value)
+        return literal
+
+    return Query([bound(literal) for literal in query.literals], query.output)
 
 
 def _is_connected(rows: Rows, order: Sequence[Rows]) -> bool:

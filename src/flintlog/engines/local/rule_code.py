@@ -187,6 +187,10 @@ class RuleCode:
 
     def _let(self, name: str, value: Scalar) -> int:
         register = self.value(value)
+        if isinstance(value, Const) and name not in self.registers:
+            self.registers[name], self.level_of[name] = register, 0
+            self.computed.add(name)
+            return register
         target = self._bound(name)
         self._step(Step(OP_COPY, target, register, register))
         self.computed.add(name)
@@ -257,7 +261,7 @@ class RuleCode:
             return scalar.name
         if not self.levels:
             self.levels.append(Level(LEVEL_BATCH))
-        name = f"={self._last}"
+        name = f"={len(self.registers)}"
         self._let(name, scalar)
         return name
 

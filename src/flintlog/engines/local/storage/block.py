@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import numpy as np
 
@@ -77,4 +78,5 @@ class Log:
             self.array = np.empty(0, np.int64)  # the map cannot move while an array looks at it
             self._map.resize(size)
             self.array = np.frombuffer(self._map, np.int64)
-        self._map.madvise(mmap.MADV_HUGEPAGE)
+        with suppress(OSError):  # a kernel without large pages
+            self._map.madvise(mmap.MADV_HUGEPAGE)
