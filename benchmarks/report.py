@@ -28,6 +28,10 @@ def _conditions(results: Results) -> str:
     return "\n".join(lines)
 
 
+# So many relations of a program are shown.
+MOST_RELATIONS = 3
+
+
 def _table(results: Results) -> str:
     rivals = [name for name in results.contestants if name != "flintlog"]
     # Soufflé comes from no package registry: where it is not installed, its reference figure at least is shown.
@@ -41,7 +45,7 @@ def _table(results: Results) -> str:
     for row in results.rows:
         cells = [
             f"{row.program} : {row.data}",
-            ", ".join(f"{name} {_grouped(value)}" for name, value in row.expected.items()),
+            _derived(row),
         ]
         cells += [_figures(row.outcomes[name]) for name in ["flintlog", *rivals]]
         cells += [_ratio(summary.ratio(row, name)) for name in rivals]
@@ -49,6 +53,16 @@ def _table(results: Results) -> str:
         cells += _goal(row, results)
         lines.append(_line(cells))
     return "\n".join(lines)
+
+
+def _derived(row: RowResult) -> str:
+    """What came out, of many relations the largest."""
+    expected = list(row.expected.items())
+    if len(expected) > MOST_RELATIONS:
+        expected.sort(key=lambda item: -int(item[1]) if str(item[1]).isdigit() else 0)
+    text = ", ".join(f"{name} {_grouped(value)}" for name, value in expected[:MOST_RELATIONS])
+    more = len(expected) - MOST_RELATIONS
+    return f"{text} and {more} more" if more > 0 else text
 
 
 def _goal(row: RowResult, results: Results) -> list[str]:
