@@ -283,14 +283,13 @@ def _number_of(text: str, target: Kind, words: Words) -> int | float:
 
 def fold_values(op: str, values: list[Any], kind: Kind, words: Words) -> Any:
     """count, sum, min, max or mean of a group's values. Floats are added in ascending order, so that a sum does not
-    depend on the order of rows."""
+    depend on the order of rows; for the same reason -0.0 is below 0.0."""
     match op:
         case "count":
             return len(values)
-        case "min":
-            return min(values)
-        case "max":
-            return max(values)
+        case "min" | "max":
+            best = min if op == "min" else max
+            return best(values, key=lambda v: (v, math.copysign(1.0, v))) if kind is Kind.FLOAT else best(values)
         case "sum" if kind is not Kind.FLOAT:
             return (words.signed if kind is Kind.NUMBER else words.unsigned)(sum(values))
         case "sum":

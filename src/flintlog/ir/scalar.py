@@ -16,12 +16,26 @@ class Column:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Const:
-    """A constant: `1`, `2u`, `1.5`, `"text"`, `nil`. Records and branches are built by their own nodes."""
+    """A constant: `1`, `2u`, `1.5`, `"text"`, `nil`. Records and branches are built by their own nodes. Two are equal
+    if they stand for the same word: 0.0 and -0.0 do not.
+
+    >>> Const(0.0, Kind.FLOAT) == Const(-0.0, Kind.FLOAT), Const(1, Kind.NUMBER) == Const(1, Kind.NUMBER)
+    (False, True)
+    """
 
     value: Value
     kind: Kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Kind, object]:
+        return self.kind, repr(self.value) if self.kind is Kind.FLOAT else self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def remove_unneeded(program: Program, context: PassContext) -> Program:
         scan edge(x: number)
     <BLANKLINE>
     """
-    return needed_only(_without_dead_rules(program), context.wanted)
+    return needed_only(_without_dead_rules(program, context.held), context.wanted)
 
 
 def needed_only(program: Program, wanted: Collection[str]) -> Program:
@@ -101,14 +101,15 @@ def _needed(program: Program, wanted: Collection[str]) -> set[str]:
     return needed
 
 
-def _without_dead_rules(program: Program) -> Program:
-    """Without rules that read a relation which has neither rules nor an input, until no more of them are found."""
+def _without_dead_rules(program: Program, held: Collection[str]) -> Program:
+    """Without rules that read a relation which has neither rules nor an input, until no more of them are found. Those
+    of held relations stay: even a constant in them shows, as the number of a symbol."""
     filled = {directive.relation for directive in program.io if directive.kind == "input"}
     filled |= {name for name, relation in program.relations.items() if relation.delta_of is not None}
     rules = [rule for stratum in program.strata for rule in stratum.rules]
     while True:
         present = filled | {rule.relation for rule in rules}
-        alive = [rule for rule in rules if all(name in present for name in _required(rule))]
+        alive = [rule for rule in rules if rule.relation in held or all(name in present for name in _required(rule))]
         if len(alive) == len(rules):
             break
         rules = alive

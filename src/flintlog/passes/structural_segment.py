@@ -94,7 +94,8 @@ def plan_segments(conjunction: Conjunction, build: Callable[[Segment, Output], N
             segment.leaves.append(Leaf(literal))
             continue
         if isinstance(literal, Let | Each) and literal.column.name in joined:
-            home = None if can_fail(literal) else segment.home(literal)
+            # A range may be long but for what stands before it.
+            home = None if can_fail(literal) or isinstance(literal, Each) else segment.home(literal)
             if home is not None:
                 segment.homes[len(segment.steps)] = home
                 segment.leaves[home].names.add(literal.column.name)

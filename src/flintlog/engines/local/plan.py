@@ -111,10 +111,13 @@ def _is_connected(rows: Rows, order: Sequence[Rows]) -> bool:
 
 
 def _is_partial(literal: Literal) -> bool:
-    """Whether the program ends with an error if the literal sees operands that an earlier one would have kept out."""
+    """Whether the program ends with an error, or hardly at all, if the literal sees operands that an earlier one would
+    have kept out."""
     match literal:
         case Rows():
             return False
+        case Each():
+            return True
         case Absent():
             terms: Sequence[Scalar | Condition] = literal.values
         case _:
