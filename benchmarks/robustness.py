@@ -142,16 +142,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given.timeout,
             BUILD / "bench-robustness",
         )
-        spreads = [measurement.spread(rule, spread(orders(rule.atoms), given.most)) for rule in rules]
+        spreads: list[Spread] = []
+        for rule in rules:
+            spreads.append(measurement.spread(rule, spread(orders(rule.atoms), given.most)))
+            if given.out is not None:  # after every rule: a run of all takes half an hour
+                everything = {"machine": described, "spreads": [vars(found) for found in spreads]}
+                given.out.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
     except (NoData, Absent, DefinitionError) as error:
         print(f"benchmarks.robustness: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
     print(f"\n{table(spreads)}\n\nload before the run: {described['load']}, cores: {described['cores']}")
-    if given.out is not None:
-        everything = {"machine": described, "spreads": [vars(found) for found in spreads]}
-        given.out.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
     wrong = [line for found in spreads for line in found.wrong]
     for line in wrong:
         print(line, file=sys.stderr)
