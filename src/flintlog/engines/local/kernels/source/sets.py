@@ -192,11 +192,13 @@ def has_key(relation, key):
         h = shuffled(key, width)
         slot = shift_right(h, width - bits)
         short = (h & LOWER) | USED
-        while True:
+        far = (slot + FAR) & mask  # further on, the same bits belong to another key
+        while slot != far:
             entry = load_half_shared(table, slot)
             if entry == 0 or entry == short:
                 return entry != 0
             slot = (slot + 1) & mask
+        return False
     slot = slot_of(mixed(key), bits)
     while True:
         entry = load_shared(table, slot)
