@@ -24,6 +24,11 @@ path(x, z) :- path(x, y), path(y, z).
 NODES, EDGES = 4000, 40_000
 
 
+def _heed_interrupts() -> None:
+    """Tests that run as a background job have inherited that interrupts are ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_an_interrupt_stops_the_kernels_soon(tmp_path: Path, threads: str):
     pick = random.Random(1)
@@ -31,7 +36,9 @@ def test_an_interrupt_stops_the_kernels_soon(tmp_path: Path, threads: str):
     (tmp_path / "edge.facts").write_text("".join(edges))
     (tmp_path / "closure.dl").write_text(PROGRAM)
     command = [str(FLINTLOG), "run", "closure.dl", "-F", ".", "-D", "results", "-j", threads, "--progress"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_heed_interrupts
+    )
     try:
         assert process.stderr is not None
         said = b""
@@ -47,7 +54,7 @@ def test_an_interrupt_stops_the_kernels_soon(tmp_path: Path, threads: str):
         seconds = time.perf_counter() - interrupted
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
     assert (process.returncode, out) == (130, b"")
     assert rest.endswith(b"interrupted\n")
     assert b"Traceback" not in rest
