@@ -14,6 +14,7 @@ from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.engines.memory import parse_size
 from flintlog.ir import program as ir
 from flintlog.passes.context import wanted_by_directives
 from flintlog.passes.manager import engine_may
@@ -115,18 +116,19 @@ class Program:
         *,
         engine: str = "auto",
         threads: int = 1,
-        memory_limit: int | None = None,
+        memory_limit: int | str | None = None,
         facts_dir: str | PathLike[str] | None = None,
         functors: Mapping[str, Callable[..., Any]] | None = None,
-        without: Iterable[str] = (),
+        without: str | Iterable[str] = (),
         **facts: Any,
     ) -> Result:
         """Runs the program. Relations given by name take rows, pandas or polars frames, Arrow tables or a path; other
         inputs are read as their `.input` says. Nothing is written: the result has every relation. `more_facts` is for
         names that Python does not take as arguments: `run({"net.link": rows})`. `without` names passes of the optimizer
-        to leave out."""
+        to leave out; `memory_limit` is in bytes, or written as 500M or 2G."""
         program = self.compilation.program
-        left_out = tuple(without)
+        left_out = (without,) if isinstance(without, str) else tuple(without)
+        limit = None if memory_limit is None else parse_size(str(memory_limit))
         report = Report()
         given: dict[str, list[Row]] = {}
         for name, data in {**(more_facts or {}), **facts}.items():
@@ -141,7 +143,7 @@ class Program:
             facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
             engine=engine,
             threads=threads,
-            memory_limit=memory_limit,
+            memory_limit=limit,
             word_size=self._word_size,
             reorder=engine_may("samples", left_out),
             functors={**self.functors(), **(functors or {})},
