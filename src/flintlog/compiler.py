@@ -15,8 +15,8 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.ir.program import IoDirective, Program
 from flintlog.lower.program import lower
 from flintlog.passes.context import PassContext, wanted_by_directives
-from flintlog.passes.manager import Applied, applied_passes, check_names
 from flintlog.passes.remove_unneeded import needed_only
+from flintlog.passes.sequence import Applied, applied_passes, check_names
 from flintlog.source import SourceFile
 from flintlog.syntax import ast
 from flintlog.syntax.parser import parse

@@ -13,8 +13,8 @@ from flintlog.ir.program import Program
 from flintlog.ir.text import parse_program, print_node, print_program
 from flintlog.ir.verify import verify
 from flintlog.passes.context import PassContext
-from flintlog.passes.manager import Transformation
 from flintlog.passes.order_shows import relations_whose_order_shows
+from flintlog.passes.sequence import Transformation
 from flintlog.types import Row
 
 
@@ -24,7 +24,7 @@ def lowered(text: str) -> Program:
 
 
 def passed(step: Transformation, program: Program, wanted: Iterable[str] = (), **settings: object) -> Program:
-    """What a pass makes of a program, as the manager calls it. The result is verified, and a second time the pass finds
+    """What a pass makes of a program, as `sequence` calls it. The result is verified, and a second time the pass finds
     nothing more to do."""
     context = PassContext(frozenset(wanted), held=relations_whose_order_shows(program))
     context = replace(context, **settings)  # type: ignore[arg-type]

@@ -16,8 +16,8 @@ from flintlog.engines.naive import NaiveEngine
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.verify import verify
 from flintlog.passes.context import PassContext, wanted_by_directives
-from flintlog.passes.manager import Transformation
 from flintlog.passes.order_shows import relations_whose_order_shows
+from flintlog.passes.sequence import Transformation
 
 CASES = sorted(path.parent for path in (Path(__file__).parents[1] / "programs").glob("*/*/program.dl"))
 
@@ -27,7 +27,7 @@ def case_name(case: Path) -> str:
 
 
 def applied(program: Ir, wanted: Collection[str], *steps: Transformation, word_size: int = 64) -> Ir:
-    """The program after the steps, each called as the manager does it, and verified."""
+    """The program after the steps, each called as `sequence` does it, and verified."""
     for step in steps:
         held = relations_whose_order_shows(program)
         program = step(program, PassContext(frozenset(wanted), word_size, held=held))

@@ -22,7 +22,7 @@ from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
 from flintlog.ir.shared import without_shared
 from flintlog.passes.context import wanted_by_directives
-from flintlog.passes.manager import ALL, pass_names
+from flintlog.passes.sequence import ALL, pass_names
 from flintlog.syntax import printer
 from flintlog.types import Row
 

@@ -11,7 +11,7 @@ from tests.unit.cli.command_line import flintlog, refused
 
 import flintlog as fl
 from flintlog.ir.text import parse_program
-from flintlog.passes.manager import PASSES
+from flintlog.passes.sequence import PASSES
 
 TEXT = """
 .decl e(x: number, s: symbol) .input e

@@ -11,7 +11,7 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.program import Program
 from flintlog.ir.text import print_program as print_ir
 from flintlog.passes.changes import describe_change
-from flintlog.passes.manager import Applied
+from flintlog.passes.sequence import Applied
 from flintlog.syntax import ast
 from flintlog.syntax.printer import print_item, print_program
 

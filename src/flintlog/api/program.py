@@ -17,8 +17,8 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.engines.memory import parse_size
 from flintlog.ir import program as ir
 from flintlog.passes.context import wanted_by_directives
-from flintlog.passes.manager import engine_may
 from flintlog.passes.remove_unneeded import needed_only
+from flintlog.passes.sequence import engine_may
 from flintlog.source import SourceFile
 from flintlog.types import Row
 

@@ -13,7 +13,7 @@ from flintlog.api.run import Run, check_outputs, evaluate, write_results
 from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import parse_size
-from flintlog.passes.manager import engine_may
+from flintlog.passes.sequence import engine_may
 
 
 def run(args: Namespace) -> int:

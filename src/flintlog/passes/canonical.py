@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.relation import (
     Aggregate,
     AntiJoin,
@@ -27,7 +28,6 @@ from flintlog.ir.relation import (
 )
 from flintlog.ir.scalar import Column, Compare, Scalar
 from flintlog.ir.visit import rewrite_step, substitute
-from flintlog.passes.partial_scalars import may_fail
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ class PassContext:
     - `pragmas`: options that the program sets itself, by key; of one that is set twice, the last value.
     - `word_size`: bits of a number, for passes that compute.
     - `held`: the relations whose rules stay as they are, because the order of rows shows there (see `order_shows`). The
-      manager fills it in before each pass; nobody rewrites their rules or puts them into other rules.
+      sequence fills it in before each pass; nobody rewrites their rules or puts them into other rules.
     """
 
     wanted: frozenset[str]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.relation import AntiJoin, ConcatAll, FlatMap, JoinFlatMap, Node, SemiJoin, Values, Where, children
 from flintlog.ir.scalar import Never
 from flintlog.ir.visit import node_terms, walk
-from flintlog.passes.partial_scalars import may_fail
 
 
 def without_empty_parts(node: Node) -> Node:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from flintlog.ir.functors import EvaluationError, compare, implement
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.scalar import (
     Call,
     Column,
@@ -22,7 +23,6 @@ from flintlog.ir.scalar import (
     Scalar,
 )
 from flintlog.ir.words import Words
-from flintlog.passes.partial_scalars import may_fail
 from flintlog.types import Kind
 
 

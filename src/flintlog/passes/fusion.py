@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import (
     AntiJoin,
@@ -32,7 +33,6 @@ from flintlog.ir.visit import columns_of, node_terms, rewrite, rewrite_step, sub
 from flintlog.passes.context import PassContext
 from flintlog.passes.free_rules import rewrite_free_rules
 from flintlog.passes.fresh_names import fresh_name
-from flintlog.passes.partial_scalars import may_fail
 from flintlog.types import Kind
 
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.program import Program, Relation, Rule, Stratum
 from flintlog.ir.relation import AntiJoin, FlatMap, JoinFlatMap, Node, Scan, Schema, SemiJoin, Where, children
 from flintlog.ir.scalar import Column, Compare, Const
@@ -24,7 +25,6 @@ from flintlog.passes.context import PassContext
 from flintlog.passes.free_rules import rewrite_free_rules
 from flintlog.passes.fusion import fuse
 from flintlog.passes.order_shows import is_pure
-from flintlog.passes.partial_scalars import may_fail
 from flintlog.passes.remove_unneeded import needed_only
 
 

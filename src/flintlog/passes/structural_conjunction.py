@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.relation import (
     Aggregate,
     AntiJoin,
@@ -29,7 +30,6 @@ from flintlog.ir.relation import (
 from flintlog.ir.scalar import Column, Compare, Scalar
 from flintlog.ir.visit import columns_of, rewrite_scalar, rewrite_step, terms_of
 from flintlog.passes.fresh_names import fresh_name
-from flintlog.passes.partial_scalars import may_fail
 from flintlog.types import Kind
 
 

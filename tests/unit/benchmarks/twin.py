@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
-import pytest
-from benchmarks.facts import VARIABLE, Facts
+from tests.benchmark_data import data_sets
 from tests.unit.benchmarks.graph_search import Row
 
 from flintlog import Program, Result
@@ -47,9 +45,7 @@ class Twin:
 
     def real_facts(self, name: str) -> Rows:
         """The rows of a data set; skips the test where no data is at hand."""
-        if VARIABLE not in os.environ:
-            pytest.skip(f"{VARIABLE} does not say where the data sets are")
-        folder = Facts(Path(os.environ[VARIABLE]), ROOT / "build" / "bench-data").folder(name)
+        folder = data_sets().folder(name)
         return {relation: _read(folder / f"{relation}.facts") for relation in self.inputs}
 
 

@@ -10,9 +10,10 @@ from flintlog.diagnostics import InternalError
 from flintlog.engines.local.join_order import best_order
 from flintlog.engines.local.query import Absent, Literal, Query, Rows, reads
 from flintlog.engines.local.statistics import Statistics
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.relation import Each, Let, Step, Where
-from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Reinterpret, Scalar, UserCall
-from flintlog.ir.visit import terms_of, walk_scalar
+from flintlog.ir.scalar import Column, Compare, Condition, Const, Scalar
+from flintlog.ir.visit import terms_of
 from flintlog.types import Kind
 
 
@@ -122,21 +123,7 @@ def _is_partial(literal: Literal) -> bool:
             terms: Sequence[Scalar | Condition] = literal.values
         case _:
             terms = terms_of(literal)
-    return any(_may_fail(scalar) for term in terms for scalar in walk_scalar(term))
-
-
-def _may_fail(scalar: Scalar) -> bool:
-    match scalar:
-        case Call("/" | "%", (_, divisor), kind):
-            return kind is not Kind.FLOAT and not (isinstance(divisor, Const) and divisor.value != 0)
-        case Call("to_number" | "to_unsigned" | "to_float", (text,), _):
-            return text.kind is Kind.SYMBOL
-        case UserCall():
-            return True
-        case Reinterpret(arg, kind):
-            return not kind.is_numeric and kind is not arg.kind
-        case _:
-            return False
+    return any(may_fail(term) for term in terms)
 
 
 def _rank(literal: Literal) -> int:

@@ -175,7 +175,7 @@ class Index:
             self._new_table((2 * wanted - 1).bit_length())
             self._publish()
             if self.block[X_KIND] == INDEX_HASH:
-                kernels().move_groups(address(old), bits, address(self._table), self.block[X_BITS])
+                kernels().move_pairs(address(old), bits, address(self._table), self.block[X_BITS])
             else:
                 kernels().fill_wide(self.block.address)
 

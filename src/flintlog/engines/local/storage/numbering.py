@@ -29,7 +29,7 @@ class Numbering:
             old, old_bits = self._table, self._bits
             self._bits = max(MIN_BITS, (wanted * 2).bit_length())
             self._table = np.zeros(2 << self._bits, np.int64)
-            kernels().move_words(address(old), old_bits, address(self._table), self._bits)
+            kernels().move_pairs(address(old), old_bits, address(self._table), self._bits)
         values, found = np.ascontiguousarray(values), np.empty(values.size, np.int64)
         self.count = kernels().number_words(
             address(values), values.size, address(self._table), self._bits, address(found), self.count

@@ -35,3 +35,27 @@ def shuffled(key, width):
     h = (key * FIRST) & mask
     h = ((h ^ shift_right(h, half)) * SECOND) & mask
     return h ^ shift_right(h, half)
+
+
+# A slot that holds a number also holds some bits of the hash, so that most other keys are refused without a look.
+NUMBER_BITS = 40
+NUMBER_MASK = (1 << NUMBER_BITS) - 1
+TAG_MASK = ((1 << 62) - 1) ^ NUMBER_MASK
+
+
+@inlined
+def tagged(hashed, number):
+    """The entry of a number; an empty slot is 0."""
+    return ((hashed << NUMBER_BITS) & TAG_MASK) | (number + 1)
+
+
+@inlined
+def may_be(entry, hashed):
+    """Whether an entry has the tag of a hash."""
+    return (entry & TAG_MASK) == ((hashed << NUMBER_BITS) & TAG_MASK)
+
+
+@inlined
+def number_in(entry):
+    """The number of an entry, -1 of an empty slot."""
+    return (entry & NUMBER_MASK) - 1

@@ -41,12 +41,9 @@ from flintlog.engines.local.kernels.layout import (
     X_RELATION,
     X_TABLE,
 )
-from flintlog.engines.local.kernels.source.hashing import combined, mixed, slot_of
+from flintlog.engines.local.kernels.source.hashing import combined, may_be, number_in, slot_of, tagged
+from flintlog.engines.local.kernels.source.pairs import number_at, pair_slot, put_pair
 from flintlog.engines.local.kernels.source.words import function, inlined, load, prefetch, store
-
-ROW_BITS = 40
-GROUP_MASK = (1 << ROW_BITS) - 1
-TAG_MASK = ((1 << 62) - 1) ^ GROUP_MASK
 
 
 @inlined
@@ -93,46 +90,47 @@ def find_packed(index, key):
     if load(index, X_KIND) == INDEX_DENSE:
         return key
     table = load(index, X_TABLE)
-    bits = load(index, X_BITS)
-    mask = (1 << bits) - 1
-    slot = slot_of(mixed(key), bits)
-    while True:
-        entry = load(table, 2 * slot)
-        if entry == key + 1:
-            return load(table, 2 * slot + 1)
-        if entry == 0:
-            return -1
-        slot = (slot + 1) & mask
+    return number_at(table, pair_slot(table, load(index, X_BITS), key))
+
+
+@inlined
+def wide_hash(index, words, places, step):
+    """The hash of a key of several words. The words are in an array, at places that stand in another, `step` apart."""
+    h = 0
+    for k in range(load(index, X_NKEYS)):
+        h = combined(h, load(words, load(places, step * k)))
+    return h
 
 
 @function
-def find_wide(index, registers, names):
-    """The group of a key of several words, -1 if there is none."""
+def wide_slot(index, h, words, places, step):
+    """The slot of the group that has a key of several words, or the empty one where it would go."""
     relation = load(index, X_RELATION)
-    count = load(index, X_NKEYS)
     table = load(index, X_TABLE)
     bits = load(index, X_BITS)
     mask = (1 << bits) - 1
-    h = 0
-    for k in range(count):
-        h = combined(h, load(registers, load(names, k)))
-    tag = (h << ROW_BITS) & TAG_MASK
     slot = slot_of(h, bits)
     while True:
         entry = load(table, slot)
         if entry == 0:
-            return -1
-        if (entry & TAG_MASK) == tag:
-            group = (entry & GROUP_MASK) - 1
-            row = load(load(index, X_FIRST), group)
+            return slot
+        if may_be(entry, h):
+            row = load(load(index, X_FIRST), number_in(entry))
             same = True
-            for k in range(count):
+            for k in range(load(index, X_NKEYS)):
                 column = load(index, X_KEYS + KEY_WORDS * k)
-                if value_of(relation, row, column) != load(registers, load(names, k)):
+                if value_of(relation, row, column) != load(words, load(places, step * k)):
                     same = False
             if same:
-                return group
+                return slot
         slot = (slot + 1) & mask
+
+
+@inlined
+def find_wide(index, registers, names):
+    """The group of a key of several words, -1 if there is none."""
+    slot = wide_slot(index, wide_hash(index, registers, names, 1), registers, names, 1)
+    return number_in(load(load(index, X_TABLE), slot))
 
 
 @inlined
@@ -149,59 +147,43 @@ def find_group(index, registers, names):
     return find_wide(index, registers, names)
 
 
+@inlined
+def new_group(index):
+    group = load(index, X_GROUPS)
+    store(index, X_GROUPS, group + 1)
+    store(load(index, X_HEADS), group, -1)
+    return group
+
+
 @function
 def add_packed(index, key):
     """The group of a packed key, a new one if need be."""
     table = load(index, X_TABLE)
-    bits = load(index, X_BITS)
-    mask = (1 << bits) - 1
-    slot = slot_of(mixed(key), bits)
-    while True:
-        entry = load(table, 2 * slot)
-        if entry == key + 1:
-            return load(table, 2 * slot + 1)
-        if entry == 0:
-            group = load(index, X_GROUPS)
-            store(index, X_GROUPS, group + 1)
-            store(load(index, X_HEADS), group, -1)
-            store(table, 2 * slot, key + 1)
-            store(table, 2 * slot + 1, group)
-            return group
-        slot = (slot + 1) & mask
+    slot = pair_slot(table, load(index, X_BITS), key)
+    if number_at(table, slot) < 0:
+        put_pair(table, slot, key, new_group(index))
+    return number_at(table, slot)
+
+
+@inlined
+def row_words(relation, row):
+    """Where a row of words begins."""
+    return load(relation, R_ROWS) + 8 * load(relation, R_ARITY) * row
 
 
 @function
 def add_wide(index, relation, row):
     """The same for keys of several words: the key of a row of words."""
-    count = load(index, X_NKEYS)
+    words = row_words(relation, row)
+    places = index + 8 * X_KEYS
+    h = wide_hash(index, words, places, KEY_WORDS)
+    slot = wide_slot(index, h, words, places, KEY_WORDS)
     table = load(index, X_TABLE)
-    first = load(index, X_FIRST)
-    bits = load(index, X_BITS)
-    mask = (1 << bits) - 1
-    h = 0
-    for k in range(count):
-        h = combined(h, value_of(relation, row, load(index, X_KEYS + KEY_WORDS * k)))
-    tag = (h << ROW_BITS) & TAG_MASK
-    slot = slot_of(h, bits)
-    while True:
-        entry = load(table, slot)
-        if entry == 0:
-            group = load(index, X_GROUPS)
-            store(index, X_GROUPS, group + 1)
-            store(load(index, X_HEADS), group, -1)
-            store(first, group, row)
-            store(table, slot, tag | (group + 1))
-            return group
-        if (entry & TAG_MASK) == tag:
-            group = (entry & GROUP_MASK) - 1
-            same = True
-            for k in range(count):
-                column = load(index, X_KEYS + KEY_WORDS * k)
-                if value_of(relation, load(first, group), column) != value_of(relation, row, column):
-                    same = False
-            if same:
-                return group
-        slot = (slot + 1) & mask
+    if load(table, slot) == 0:
+        group = new_group(index)
+        store(load(index, X_FIRST), group, row)
+        store(table, slot, tagged(h, group))
+    return number_in(load(table, slot))
 
 
 @inlined
@@ -299,36 +281,16 @@ def order_rows(index, start, end, groups, offsets, ordered):
     return 0
 
 
-def move_groups(old, old_bits, table, bits):
-    """Copies the packed keys of a table of groups into a larger, empty one."""
-    mask = (1 << bits) - 1
-    for i in range(1 << old_bits):
-        entry = load(old, 2 * i)
-        if entry != 0:
-            slot = slot_of(mixed(entry - 1), bits)
-            while load(table, 2 * slot) != 0:
-                slot = (slot + 1) & mask
-            store(table, 2 * slot, entry)
-            store(table, 2 * slot + 1, load(old, 2 * i + 1))
-    return 0
-
-
 def fill_wide(index):
     """Enters all groups of wide keys into an empty table."""
     relation = load(index, X_RELATION)
-    count = load(index, X_NKEYS)
     table = load(index, X_TABLE)
-    first = load(index, X_FIRST)
-    bits = load(index, X_BITS)
-    mask = (1 << bits) - 1
+    places = index + 8 * X_KEYS
     for group in range(load(index, X_GROUPS)):
-        h = 0
-        for k in range(count):
-            h = combined(h, value_of(relation, load(first, group), load(index, X_KEYS + KEY_WORDS * k)))
-        slot = slot_of(h, bits)
-        while load(table, slot) != 0:
-            slot = (slot + 1) & mask
-        store(table, slot, ((h << ROW_BITS) & TAG_MASK) | (group + 1))
+        words = row_words(relation, load(load(index, X_FIRST), group))
+        h = wide_hash(index, words, places, KEY_WORDS)
+        slot = wide_slot(index, h, words, places, KEY_WORDS)
+        store(table, slot, tagged(h, group))
     return 0
 
 
@@ -336,6 +298,5 @@ KERNELS = {
     "extend_chains": extend_chains,
     "number_groups": number_groups,
     "order_rows": order_rows,
-    "move_groups": move_groups,
     "fill_wide": fill_wide,
 }

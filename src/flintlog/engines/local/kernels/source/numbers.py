@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.source.hashing import mixed, slot_of
+from flintlog.engines.local.kernels.source.pairs import number_at, pair_slot, put_pair
 from flintlog.engines.local.kernels.source.words import inlined, load, store
 
 
 def number_words(words, count, table, bits, numbers, known):
-    """Gives distinct words numbers, from `known` on. A slot of the table is a pair of a word and its number + 1, 0
-    for an empty one. Returns how many words are known now."""
-    mask = (1 << bits) - 1
+    """Gives distinct words numbers, from `known` on, in a table of pairs. Returns how many words are known now."""
     for i in range(count):
         word = load(words, i)
-        slot = slot_of(mixed(word), bits)
-        while load(table, 2 * slot + 1) != 0 and load(table, 2 * slot) != word:
-            slot = (slot + 1) & mask
-        if load(table, 2 * slot + 1) == 0:
+        slot = pair_slot(table, bits, word)
+        if number_at(table, slot) < 0:
+            put_pair(table, slot, word, known)
             known += 1
-            store(table, 2 * slot, word)
-            store(table, 2 * slot + 1, known)
-        store(numbers, i, load(table, 2 * slot + 1) - 1)
+        store(numbers, i, number_at(table, slot))
     return known
 
 
 def find_words(words, count, table, bits, numbers):
     """Writes the number of each word, -1 for one that is not known."""
-    mask = (1 << bits) - 1
     for i in range(count):
-        word = load(words, i)
-        slot = slot_of(mixed(word), bits)
-        while load(table, 2 * slot + 1) != 0 and load(table, 2 * slot) != word:
-            slot = (slot + 1) & mask
-        store(numbers, i, load(table, 2 * slot + 1) - 1)
-    return 0
-
-
-def move_words(old, old_bits, table, bits):
-    """Copies a table of numbers into a larger, empty one."""
-    mask = (1 << bits) - 1
-    for i in range(1 << old_bits):
-        if load(old, 2 * i + 1) != 0:
-            slot = slot_of(mixed(load(old, 2 * i)), bits)
-            while load(table, 2 * slot + 1) != 0:
-                slot = (slot + 1) & mask
-            store(table, 2 * slot, load(old, 2 * i))
-            store(table, 2 * slot + 1, load(old, 2 * i + 1))
+        store(numbers, i, number_at(table, pair_slot(table, bits, load(words, i))))
     return 0
 
 
@@ -130,7 +107,6 @@ def pair_members(values, spans, start, end, left, right):
 KERNELS = {
     "number_words": number_words,
     "find_words": find_words,
-    "move_words": move_words,
     "improve": improve,
     "unite": unite,
     "list_members": list_members,

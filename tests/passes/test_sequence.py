@@ -15,10 +15,10 @@ from flintlog.compiler import optimise_compiled
 from flintlog.diagnostics import InternalError
 from flintlog.ir.program import IoDirective
 from flintlog.ir.program import Program as Ir
-from flintlog.passes import manager
+from flintlog.passes import sequence
 from flintlog.passes.context import PassContext
-from flintlog.passes.manager import Pass, applied_passes, optimise, pass_names
 from flintlog.passes.order_shows import relations_whose_order_shows
+from flintlog.passes.sequence import Pass, applied_passes, optimise, pass_names
 
 ROOT = Path(__file__).parents[2]
 TEXT = """
@@ -32,8 +32,8 @@ CONTEXT = PassContext(frozenset({"r"}))
 
 
 def test_every_pass_has_a_name_of_its_own_and_says_what_it_does() -> None:
-    assert len({(step.name, step.summary) for step in manager.PASSES}) == len(pass_names())
-    assert all(step.name == step.apply.__name__ for step in manager.PASSES)
+    assert len({(step.name, step.summary) for step in sequence.PASSES}) == len(pass_names())
+    assert all(step.name == step.apply.__name__ for step in sequence.PASSES)
 
 
 def test_without_all_nothing_happens() -> None:
@@ -60,7 +60,7 @@ def test_a_pass_that_breaks_the_program_is_caught(monkeypatch: pytest.MonkeyPatc
     def breaks(program: Ir, context: PassContext) -> Ir:
         return replace(program, io=(IoDirective("output", "nothing"),))
 
-    monkeypatch.setattr(manager, "PASSES", (Pass("breaks", "breaks the program", breaks),))
+    monkeypatch.setattr(sequence, "PASSES", (Pass("breaks", "breaks the program", breaks),))
     with pytest.raises(InternalError, match="breaks: verify: "):
         optimise(lowered(TEXT), CONTEXT, verified=True)
     assert optimise(lowered(TEXT), CONTEXT).io[0].relation == "nothing"

@@ -1,0 +1,148 @@
+"""Tables of sets anew: filled from a relation's log, or moved into a larger one."""
+
+from __future__ import annotations
+
+from flintlog.engines.local.kernels.layout import (
+    FAR,
+    R_ARITY,
+    R_BITS,
+    R_COUNT,
+    R_LAST,
+    R_ROWS,
+    R_SET,
+    R_STRIDE,
+    R_TABLE,
+    R_WIDTH,
+    SET_BITS,
+    SET_KEYS,
+    SET_SHORT,
+)
+from flintlog.engines.local.kernels.source.hashing import mixed, shuffled, slot_of, tagged
+from flintlog.engines.local.kernels.source.row_sets import hash_row
+from flintlog.engines.local.kernels.source.sets import LOWER, bit_of, short_entry
+from flintlog.engines.local.kernels.source.words import (
+    inlined,
+    load,
+    load_half,
+    load_half_shared,
+    load_shared,
+    shift_right,
+    store,
+    store_half,
+    swap_half_if,
+    swap_if,
+)
+
+
+@inlined
+def put(table, slot, mask, entry, shared):
+    """Writes a key that is not there into the first free slot."""
+    while True:
+        if load_shared(table, slot) == 0:
+            if not shared:
+                store(table, slot, entry)
+                return
+            if swap_if(table, slot, 0, entry) == 0:
+                return
+        else:
+            slot = (slot + 1) & mask
+
+
+@inlined
+def put_short(table, slot, mask, entry, shared):
+    """Returns how far from its place that was."""
+    far = 0
+    while True:
+        if load_half_shared(table, slot) == 0:
+            if not shared:
+                store_half(table, slot, entry)
+                return far
+            if swap_half_if(table, slot, 0, entry) == 0:
+                return far
+        else:
+            slot = (slot + 1) & mask
+            far += 1
+
+
+def fill_table(relation):
+    """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short
+    one."""
+    far = 0
+    width = load(relation, R_WIDTH)
+    count = load(relation, R_COUNT)
+    rows = load(relation, R_ROWS)
+    table = load(relation, R_TABLE)
+    bits = load(relation, R_BITS)
+    mask = (1 << bits) - 1
+    kind = load(relation, R_SET)
+    arity = load(relation, R_ARITY)
+    for i in range(count):
+        if kind == SET_BITS:
+            place = bit_of(load(rows, i), load(relation, R_LAST), load(relation, R_STRIDE))
+            store(table, place >> 6, load(table, place >> 6) | (1 << (place & 63)))
+        elif kind == SET_SHORT:
+            h = shuffled(load(rows, i), width)
+            far = max(far, put_short(table, shift_right(h, width - bits), mask, short_entry(h), False))
+        else:
+            if kind == SET_KEYS:
+                h = mixed(load(rows, i))
+                entry = load(rows, i) + 1
+            else:
+                h = hash_row(rows + 8 * arity * i, arity)
+                entry = tagged(h, i)
+            slot = slot_of(h, bits)
+            while load(table, slot) != 0:
+                slot = (slot + 1) & mask
+            store(table, slot, entry)
+    return far
+
+
+def move_keys(old, start, end, table, bits):
+    """Copies the keys in some slots of a table into a larger, empty one, in the order they stand in. Threads may do
+    other parts at the same time: they meet near the ends."""
+    mask = (1 << bits) - 1
+    for i in range(start, end):
+        entry = load(old, i)
+        if entry != 0:
+            put(table, slot_of(mixed(entry - 1), bits), mask, entry, i - start < FAR or end - i < FAR)
+    return 0
+
+
+def shorten_keys(old, start, end, table, bits, width):
+    """The same from a table of keys into a short one. Returns how far a key is from its place at most."""
+    mask = (1 << bits) - 1
+    far = 0
+    for i in range(start, end):
+        key = load(old, i) - 1
+        if key >= 0:
+            h = shuffled(key, width)
+            far = max(far, put_short(table, shift_right(h, width - bits), mask, short_entry(h), True))
+    return far
+
+
+def move_short(old, old_bits, start, end, table, bits, width):
+    """The same for short tables."""
+    mask = (1 << bits) - 1
+    far = 0
+    rest = width - old_bits
+    known = max(0, 31 - rest)  # bits of the place that the entry has
+    for i in range(start, end):
+        entry = load_half(old, i)
+        if entry != 0:
+            entry &= LOWER
+            if width <= 31:
+                h = entry
+            else:
+                home = (i - ((i - (entry >> rest)) & ((1 << known) - 1))) & ((1 << old_bits) - 1)
+                h = (home << rest) | (entry & ((1 << rest) - 1))
+            near = i - start < 2 * FAR or end - i < 2 * FAR
+            far = max(far, put_short(table, shift_right(h, width - bits), mask, short_entry(h), near))
+    return far
+
+
+KERNELS = {
+    "fill_table": fill_table,
+    "move_keys": move_keys,
+    "shorten_keys": shorten_keys,
+    "move_short": move_short,
+}
