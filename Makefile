@@ -45,7 +45,7 @@ bench: $(READY) $(BENCH)/.ready ## measure Flintlog and its rivals
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 lock: ## remake the lock files from pyproject.toml
-	$(LOCK) --group dev $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+	$(LOCK) --extra spark --group dev $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
 	$(LOCK) --group bench $(LOCK_FLAGS) --output-file benchmarks/requirements.lock
 
 clean: ## remove everything make made

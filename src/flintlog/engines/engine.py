@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
-from flintlog.ir.program import Program
+from flintlog.engines.spark_options import SparkOptions
+from flintlog.ir.program import IoDirective, Program
 from flintlog.source import Span
 from flintlog.types import Row
 
 # By name; the first is the one for a single machine.
-ENGINES: dict[str, str] = {"local": "flintlog.engines.local.engine", "naive": "flintlog.engines.naive"}
+ENGINES: dict[str, str] = {
+    "local": "flintlog.engines.local.engine",
+    "naive": "flintlog.engines.naive",
+    "spark": "flintlog.engines.spark.engine",
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,12 @@ class Progress:
 
 @dataclass
 class Evaluation:
-    """One run: the facts that come in, the user's functions, and where to say what is odd."""
+    """One run: the facts that come in, the user's functions, and where to say what is odd.
+
+    An engine that reads sources itself finds the `.input` directives in `sources`, of relations that have no `facts`.
+    `wanted` are the relations whose rows will be looked at, `sized` those of which only the number of rows will be
+    asked for; None: all, and none.
+    """
 
     facts: Mapping[str, Iterable[Row]] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -39,10 +50,15 @@ class Evaluation:
     progress: Callable[[Progress], None] = lambda progress: None
     memory_limit: int | None = None
     reorder: bool = True  # whether the engine may order joins by what it sees in the data
+    sources: Sequence[IoDirective] = ()
+    facts_dir: Path = Path()
+    wanted: frozenset[str] | None = None
+    sized: frozenset[str] = frozenset()
+    spark: SparkOptions = field(default_factory=SparkOptions)
 
 
 class Engine(Protocol):
-    """`reads_columns`: facts may come as io.ColumnFacts."""
+    """`reads_columns`: facts may come as io.ColumnFacts. An engine with `reads_sources` reads `.input` by itself."""
 
     reads_columns: bool
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.best import Best, best_of
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
-from flintlog.engines.local.best import Best, best_of
 from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
 from flintlog.engines.local.equivalence import Equivalence
 from flintlog.engines.local.filters import filter_levels
@@ -19,7 +19,6 @@ from flintlog.engines.local.join_order import pinned_order
 from flintlog.engines.local.nodes import Nodes
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
-from flintlog.engines.local.query import Query, Rows, query_of, recursive_rows
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.best_relation import BestRelation
@@ -28,6 +27,7 @@ from flintlog.engines.local.storage.relation import Relation, Resources
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.memory import MemoryGuard
+from flintlog.engines.query import Query, Rows, query_of, recursive_rows
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.functors import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum

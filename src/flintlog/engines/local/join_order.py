@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flintlog.engines.local.query import Literal, Query, Rows, reads
 from flintlog.engines.local.statistics import Place, Statistics
+from flintlog.engines.query import Literal, Query, Rows, reads
 from flintlog.ir.relation import Each, Let
 
 # So many sources are tried in every order; of more, the next best is taken.

@@ -9,13 +9,13 @@ import numpy as np
 
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
-from flintlog.engines.local.query import Rows, query_of
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.numbering import Groups, groups_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
+from flintlog.engines.query import Rows, query_of
 from flintlog.ir.functors import fold_values
 from flintlog.ir.relation import Aggregate, ConcatAll, Fold, Node, Scan, Values
 from flintlog.ir.visit import relations_of

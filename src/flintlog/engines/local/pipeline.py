@@ -12,13 +12,13 @@ from flintlog.engines.local.grouping import MIN_DELTA
 from flintlog.engines.local.kernel_stage import KernelStage, Sources
 from flintlog.engines.local.kernels.layout import BUFFER_WORDS
 from flintlog.engines.local.plan import Plan, PlanStep, Probe
-from flintlog.engines.local.query import Absent
 from flintlog.engines.local.rule_code import RuleCode, computable, in_kernels
 from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Batch, Vectors
 from flintlog.engines.local.workers import Workers
+from flintlog.engines.query import Absent
 from flintlog.ir.functors import range_values
 from flintlog.ir.relation import Each, Let, Where
 from flintlog.ir.scalar import Column

@@ -37,7 +37,7 @@ from flintlog.engines.local.kernels.layout import (
     OP_XOR,
 )
 from flintlog.engines.local.plan import PlanStep, Probe
-from flintlog.engines.local.query import Absent
+from flintlog.engines.query import Absent
 from flintlog.ir.relation import Let, Node, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Reinterpret, Scalar
 from flintlog.types import Kind

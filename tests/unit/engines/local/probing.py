@@ -9,10 +9,10 @@ from tests.unit.engines.local.arrays import words
 from flintlog.engines.closures import Machine
 from flintlog.engines.local.kernel_stage import KernelStage
 from flintlog.engines.local.plan import Probe
-from flintlog.engines.local.query import Rows
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.query import Rows
 from flintlog.ir.relation import Node
 from flintlog.ir.scalar import Column
 from flintlog.ir.words import Words

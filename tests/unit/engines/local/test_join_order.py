@@ -9,9 +9,9 @@ import pytest
 from tests.unit.engines.local.probing import Row, rows_of, visible
 
 from flintlog.engines.local.join_order import EXHAUSTIVE, PROBE_COST, best_order
-from flintlog.engines.local.query import Query, Rows
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.query import Query, Rows
 from flintlog.ir.relation import Let
 from flintlog.ir.scalar import Call, Column, Const
 from flintlog.types import Kind

@@ -10,9 +10,9 @@ from tests.unit.engines.local.test_query import JOIN, tree
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.local.plan import Plan, Probe, plan_query
-from flintlog.engines.local.query import Absent, Query, Rows, query_of, reads
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.query import Absent, Query, Rows, query_of, reads
 from flintlog.ir.relation import Each, Let, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Scalar
 from flintlog.types import Kind

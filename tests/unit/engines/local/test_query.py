@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flintlog.diagnostics import InternalError
-from flintlog.engines.local.query import Absent, Rows, query_of, reads, recursive_rows
+from flintlog.engines.query import Absent, Rows, query_of, reads, recursive_rows
 from flintlog.ir.relation import Let as LetStep
 from flintlog.ir.relation import Node, Shared
 from flintlog.ir.relation import Where as WhereStep

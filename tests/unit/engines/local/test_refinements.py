@@ -11,10 +11,10 @@ from flintlog.engines.local.filters import filter_levels
 from flintlog.engines.local.grouping import grouped
 from flintlog.engines.local.kernels.layout import LEVEL_GROUPS, LEVEL_PROBE
 from flintlog.engines.local.plan import plan_query
-from flintlog.engines.local.query import Literal, Query, Rows
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.query import Literal, Query, Rows
 from flintlog.ir.relation import Node, Where
 from flintlog.ir.scalar import Column, Compare
 from flintlog.types import Kind

@@ -12,12 +12,12 @@ from tests.unit.engines.local.probing import Row, machine, rows_of, staged, visi
 
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import Plan, plan_query
-from flintlog.engines.local.query import Absent, Literal, Query, Rows
 from flintlog.engines.local.rule_code import RuleCode, computable, in_kernels
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
+from flintlog.engines.query import Absent, Literal, Query, Rows
 from flintlog.ir.relation import Each, Let, Node, Scan, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Never, Reinterpret, Scalar
 from flintlog.types import Kind

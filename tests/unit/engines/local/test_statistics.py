@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.unit.engines.local.probing import Row, rows_of, visible
 
-from flintlog.engines.local.query import Rows
 from flintlog.engines.local.statistics import PROBED, UNKNOWN_FANOUT, UNKNOWN_ROWS, Statistics
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.query import Rows
 from flintlog.ir.scalar import Column
 from flintlog.types import Kind
 

@@ -138,7 +138,7 @@ class _Builder:
                 values = tuple(names[name] for name in node.on)
                 self.literals.append(Absent(node.right, node.on, values, isinstance(node, SemiJoin)))
                 return names
-        raise InternalError("local", f"no query for {type(node).__name__}")
+        raise InternalError("query", f"no query for {type(node).__name__}")
 
     def _rows(self, source: str | Node, schema: Sequence[Column], scan: Scan | None) -> dict[str, Scalar]:
         variables = tuple(self.variable(column) for column in schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flintlog.engines.local.query import Query, Rows, query_of, recursive_rows
+from flintlog.engines.query import Query, Rows, query_of, recursive_rows
 from flintlog.ir.program import Program, Stratum, Subsumption
 from flintlog.ir.relation import Where
 from flintlog.ir.scalar import Call, Column, Compare
