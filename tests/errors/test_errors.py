@@ -27,6 +27,7 @@ def messages(path: Path) -> str:
         try:
             run = Run(
                 facts_dir=facts if facts.is_dir() else HERE,
+                engine="local",
                 functors=program.functors(),
                 notify=lambda d: said.append(d.render()),
             )

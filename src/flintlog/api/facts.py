@@ -1,4 +1,6 @@
-"""Facts that a caller hands over in Python (rows, frames, Arrow tables, a path), checked against the declaration."""
+"""Facts that a caller hands over in Python (rows, frames, Arrow tables, a path), checked against the declaration.
+
+An engine that reads sources itself gets frames of Spark's as they are, and paths as sources."""
 
 from __future__ import annotations
 
@@ -7,17 +9,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from flintlog.api.choose_engine import is_spark_frame
+from flintlog.api.locations import is_uri
 from flintlog.api.tables import rows_in
 from flintlog.api.values import NotAValue, converter
 from flintlog.diagnostics import FlintlogError, Report
 from flintlog.io import read_facts
-from flintlog.ir.program import Relation
+from flintlog.ir.program import IoDirective, Relation
 from flintlog.types import Adt, Row, TypeTable
 
 SHOWN_PER_RELATION = 10
 
 _FORMATS = {
     ".parquet": "parquet",
+    ".orc": "orc",
     ".arrow": "arrow",
     ".feather": "arrow",
     ".json": "jsonfile",
@@ -30,7 +35,9 @@ def rows_of(relation: Relation, data: Any, types: TypeTable, word_size: int, rep
     """The rows of a relation from whatever the caller has. Problems go into the report; rows are then left out."""
     try:
         if isinstance(data, str | PathLike):
-            return _read(relation, Path(data), types, word_size, report)
+            return _read(relation, data, types, word_size, report)
+        if is_spark_frame(data):
+            data = spark_frame(data).toArrow()
         return _checked(relation, rows_in(data, relation), types, word_size, report)
     except FlintlogError as error:
         for diagnostic in error.diagnostics:
@@ -38,11 +45,24 @@ def rows_of(relation: Relation, data: Any, types: TypeTable, word_size: int, rep
         return []
 
 
-def _read(relation: Relation, path: Path, types: TypeTable, word_size: int, report: Report) -> list[Row]:
-    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    params = {"IO": _FORMATS.get(suffix, "file"), "filename": str(path.absolute())}
-    if suffix == ".csv":
+def source_of(relation: Relation, path: str | PathLike[str]) -> IoDirective:
+    """What an `.input` of that file would be; its ending says what it holds."""
+    name = Path(path).with_suffix("") if Path(path).suffix == ".gz" else Path(path)
+    params = {"IO": _FORMATS.get(name.suffix, "file"), "filename": str(path)}
+    if not is_uri(str(path)):
+        params["filename"] = str(Path(path).absolute())
+    if name.suffix == ".csv":
         params["delimiter"] = ","
+    return IoDirective("input", relation.name, tuple(params.items()))
+
+
+def spark_frame(data: Any) -> Any:
+    """A DataFrame of Spark's, also from its imitation of pandas."""
+    return data.to_spark() if hasattr(data, "to_spark") else data
+
+
+def _read(relation: Relation, path: str | PathLike[str], types: TypeTable, word_size: int, report: Report) -> list[Row]:
+    params = dict(source_of(relation, path).params)
     return read_facts(
         relation.name, relation.columns, params, types, facts_dir=Path(), word_size=word_size, report=report
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from flintlog.api.facts import rows_of
+from flintlog.api.choose_engine import choose_engine, is_spark_frame, spark_options
+from flintlog.api.facts import rows_of, source_of, spark_frame
 from flintlog.api.functors import load_functors
+from flintlog.api.locations import located
 from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
@@ -20,7 +23,6 @@ from flintlog.passes.context import wanted_by_directives
 from flintlog.passes.remove_unneeded import needed_only
 from flintlog.passes.sequence import engine_may
 from flintlog.source import SourceFile
-from flintlog.types import Row
 
 
 class Program:
@@ -120,25 +122,35 @@ class Program:
         facts_dir: str | PathLike[str] | None = None,
         functors: Mapping[str, Callable[..., Any]] | None = None,
         without: str | Iterable[str] = (),
+        spark: Any = None,
+        master: str | None = None,
+        strategy: str | None = None,
+        partitions: int | None = None,
+        checkpoint_dir: str | PathLike[str] | None = None,
+        checkpoint_every: int | None = None,
+        bad_records: str | PathLike[str] | None = None,
         **facts: Any,
     ) -> Result:
-        """Runs the program. Relations given by name take rows, pandas or polars frames, Arrow tables or a path; other
-        inputs are read as their `.input` says. Nothing is written: the result has every relation. `more_facts` is for
-        names that Python does not take as arguments: `run({"net.link": rows})`. `without` names passes of the optimizer
-        to leave out; `memory_limit` is in bytes, or written as 500M or 2G."""
-        program = self.compilation.program
+        """Runs the program. Relations given by name take rows, pandas or polars frames, Arrow tables, a path, or frames
+        of Spark's; other inputs are read as their `.input` says. Nothing is written: the result has every relation.
+        `more_facts` is for names that Python does not take as arguments: `run({"net.link": rows})`. `without` names
+        passes of the optimizer to leave out; `memory_limit` is in bytes, or written as 500M or 2G.
+
+        `spark` is a session for the engine `spark`, which runs where there is one, or a frame of Spark's; `master`,
+        `strategy` and what follows are said to that engine alone."""
+        data = {**(more_facts or {}), **facts}
         left_out = (without,) if isinstance(without, str) else tuple(without)
         limit = None if memory_limit is None else parse_size(str(memory_limit))
-        report = Report()
-        given: dict[str, list[Row]] = {}
-        for name, data in {**(more_facts or {}), **facts}.items():
-            if name in program.relations:
-                given[name] = rows_of(program.relations[name], data, program.types, self._word_size, report)
-            else:
-                note = did_you_mean(name, program.relations)
-                report.error("E909", f"the program has no relation `{name}`", note=note)
-        report.raise_if_errors()
-        warnings: list[Diagnostic] = list(report.warnings)
+        options = spark_options(
+            session=spark,
+            master=master,
+            strategy=strategy,
+            partitions=partitions,
+            checkpoint_dir=None if checkpoint_dir is None else str(checkpoint_dir),
+            checkpoint_every=checkpoint_every,
+            bad_records=None if bad_records is None else str(bad_records),
+        )
+        warnings: list[Diagnostic] = []
         run = Run(
             facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
             engine=engine,
@@ -147,8 +159,38 @@ class Program:
             word_size=self._word_size,
             reorder=engine_may("samples", left_out),
             functors={**self.functors(), **(functors or {})},
-            given=given,
             notify=warnings.append,
+            spark=options,
         )
-        optimised = optimise_compiled(self.compilation, wanted=program.relations, given=given, without=left_out)
-        return Result(program, evaluate(optimised.program, run), warnings)
+        declared = self.compilation.program
+        known = [name for name in data if name in declared.relations]
+        optimised = optimise_compiled(self.compilation, wanted=declared.relations, given=known, without=left_out)
+        program = located(optimised.program, str(facts_dir or ""), "")
+        self._hand_over(data, program, run)
+        return Result(declared, evaluate(program, run), warnings)
+
+    def _hand_over(self, data: Mapping[str, Any], program: ir.Program, run: Run) -> None:
+        """Chooses the engine, and puts the caller's facts into the run in the form that this engine takes."""
+        inputs = [directive for directive in program.io if directive.kind == "input"]
+        run.engine = choose_engine(run.engine, inputs, data, run.facts_dir, run.spark, run.memory_limit).engine
+        declared = self.compilation.program
+        report = Report()
+        given: dict[str, Any] = {}
+        sources = []
+        for name, facts in data.items():
+            relation = declared.relations.get(name)
+            if relation is None:
+                note = did_you_mean(name, declared.relations)
+                report.error("E909", f"the program has no relation `{name}`", note=note)
+            elif run.engine == "spark" and is_spark_frame(facts):
+                given[name] = spark_frame(facts)
+                if run.spark.session is None:
+                    run.spark = replace(run.spark, session=given[name].sparkSession)
+            elif run.engine == "spark" and isinstance(facts, str | PathLike):
+                sources.append(source_of(relation, facts))
+            else:
+                given[name] = rows_of(relation, facts, declared.types, self._word_size, report)
+        for warning in report.warnings:
+            run.notify(warning)
+        report.raise_if_errors()
+        run.given, run.sources = given, sources

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from flintlog.diagnostics import Diagnostic, did_you_mean
+from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.program import Program, Relation
 from flintlog.types import Row, TypeTable
 
@@ -51,6 +51,15 @@ class RelationResult(Collection[Row]):
         assert isinstance(frame, polars.DataFrame)
         return frame
 
+    def spark(self) -> Any:
+        """The rows as a DataFrame of Spark's; records and branches as their text. FlintlogError if the run was on
+        another engine."""
+        frame: Callable[[], Any] | None = getattr(self._rows, "frame", None)
+        if frame is None:
+            note = "run with spark=…, or make a frame of `to_arrow()`"
+            raise FlintlogError([Diagnostic("E926", f"the rows of `{self.name}` are not on Spark", note=note)])
+        return frame()
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -61,7 +70,9 @@ class RelationResult(Collection[Row]):
         return row in self._rows
 
     def __repr__(self) -> str:
-        return f"<{self.name}({', '.join(self.columns)}): {len(self)} rows>"
+        # To count rows on Spark may take a job of minutes.
+        size = "on Spark" if hasattr(self._rows, "frame") else f"{len(self)} rows"
+        return f"<{self.name}({', '.join(self.columns)}): {size}>"
 
 
 class Result(Mapping[str, RelationResult]):

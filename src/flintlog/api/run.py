@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from flintlog.api.choose_engine import SPARK_ONLY, choose_engine
 from flintlog.api.functors import bind_functors
+from flintlog.api.locations import is_uri
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
-from flintlog.engines.engine import Evaluation, Progress, load_engine
+from flintlog.engines.engine import Engine, Evaluation, Progress, load_engine
+from flintlog.engines.spark_options import SparkOptions
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.column_facts import read_columns
 from flintlog.ir.program import IoDirective, Program
@@ -22,7 +25,11 @@ from flintlog.types import Row
 
 @dataclass
 class Run:
-    """How to run a program. `given` holds rows the caller has; a relation that has them is not read from files."""
+    """How to run a program. `given` holds rows the caller has (or frames, for Spark); `sources` are inputs from
+    elsewhere than the program says. A relation with either is not read as its `.input` says.
+
+    `wanted` are the relations whose rows will be looked at, `sized` those of which only the number will be asked for;
+    None: all, and none."""
 
     facts_dir: Path = Path()
     engine: str = "auto"
@@ -31,28 +38,21 @@ class Run:
     word_size: int = 64
     reorder: bool = True
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    given: Mapping[str, Collection[Row]] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    sources: Sequence[IoDirective] = ()
+    wanted: frozenset[str] | None = None
+    sized: frozenset[str] = frozenset()
+    spark: SparkOptions = field(default_factory=SparkOptions)
     notify: Callable[[Diagnostic], None] = lambda diagnostic: None
     progress: Callable[[Progress], None] = lambda progress: None
 
 
 def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
-    """The rows of every relation. All problems of all facts files come in one go."""
-    engine = load_engine(run.engine, run.threads)
+    """The rows of every relation that is wanted. All problems of all facts files come in one go."""
+    engine = _engine(program, run)
     if not getattr(engine, "knows_shared", False):
         program = without_shared(program)
     functions = bind_functors(program, run.functors, Words(run.word_size))
-    facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in run.given.items()}
-    report = Report()
-    for directive in program.io:
-        if directive.kind == "input" and directive.relation not in run.given:
-            rows = _read(program, directive, run, report, columnar=engine.reads_columns)
-            # Several inputs of one relation add up.
-            known = facts.get(directive.relation)
-            facts[directive.relation] = rows if known is None else [*known, *rows]
-    for warning in report.warnings:
-        run.notify(warning)
-    report.raise_if_errors()
     said: set[str] = set()
 
     def notify(message: str, span: Span) -> None:
@@ -60,8 +60,60 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
             said.add(message)
             run.notify(Diagnostic("W801", message, span))
 
-    evaluation = Evaluation(facts, functions, run.word_size, notify, run.progress, run.memory_limit, run.reorder)
+    evaluation = Evaluation(
+        functions=functions,
+        word_size=run.word_size,
+        notify=notify,
+        progress=run.progress,
+        memory_limit=run.memory_limit,
+        reorder=run.reorder,
+        facts_dir=run.facts_dir,
+        wanted=run.wanted,
+        sized=run.sized,
+        spark=run.spark,
+    )
+    elsewhere = {*run.given, *(directive.relation for directive in run.sources)}
+    inputs = [d for d in program.io if d.kind == "input" and d.relation not in elsewhere]
+    if getattr(engine, "reads_sources", False):
+        evaluation.facts = dict(run.given)
+        evaluation.sources = (*run.sources, *inputs)
+    else:
+        evaluation.facts = _read_all(program, inputs, run, columnar=engine.reads_columns)
     return engine.run(program, evaluation)
+
+
+def _engine(program: Program, run: Run) -> Engine:
+    name = run.engine
+    if name == "auto":
+        name = choose_engine(name, program.io, run.given, run.facts_dir, run.spark, run.memory_limit).engine
+    if name == "spark":
+        from flintlog.engines.spark.session import require_packages
+
+        require_packages()
+    return load_engine(name, run.threads)
+
+
+def end_engines() -> None:
+    """Lets go of what engines keep for results that are not looked at any more: a session that was made for a run."""
+    session = sys.modules.get("flintlog.engines.spark.session")
+    if session is not None:
+        session.end_session()
+
+
+def _read_all(
+    program: Program, inputs: Iterable[IoDirective], run: Run, *, columnar: bool
+) -> Mapping[str, Iterable[Row]]:
+    facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in run.given.items()}
+    report = Report()
+    for directive in inputs:
+        rows = _read(program, directive, run, report, columnar=columnar)
+        # Several inputs of one relation add up.
+        known = facts.get(directive.relation)
+        facts[directive.relation] = rows if known is None else [*known, *rows]
+    for warning in report.warnings:
+        run.notify(warning)
+    report.raise_if_errors()
+    return facts
 
 
 def _read(program: Program, directive: IoDirective, run: Run, report: Report, *, columnar: bool) -> Iterable[Row]:
@@ -84,11 +136,11 @@ def _read(program: Program, directive: IoDirective, run: Run, report: Report, *,
     )
 
 
-def check_outputs(program: Program, output_dir: Path) -> None:
+def check_outputs(program: Program, output_dir: Path, engine: str = "") -> None:
     """Raises, all together, what would keep `write_results` from writing: to be asked before the program runs."""
     report = Report()
     for directive in program.io:
-        if directive.kind == "output" and str(output_dir) != "-":
+        if directive.kind == "output" and str(output_dir) != "-" and not (engine == "spark" and _is_sparks(directive)):
             relation = program.relations[directive.relation]
             try:
                 check_output(relation.name, relation.columns, dict(directive.params))
@@ -96,6 +148,11 @@ def check_outputs(program: Program, output_dir: Path) -> None:
                 for diagnostic in error.diagnostics:
                     report.add(replace(diagnostic, span=directive.span))
     report.raise_if_errors()
+
+
+def _is_sparks(directive: IoDirective) -> bool:
+    params = dict(directive.params)
+    return params.get("IO") in SPARK_ONLY or is_uri(params.get("filename", ""))
 
 
 def write_results(
@@ -119,6 +176,8 @@ def write_results(
             params["IO"] = "stdoutprintsize"
         elif str(output_dir) == "-":
             params |= {"IO": "stdout", "headers": "true"}
+        elif _write_where_it_is(rows[relation.name], directive, output_dir):
+            continue
         write_facts(
             relation.name,
             relation.columns,
@@ -131,3 +190,9 @@ def write_results(
             notify=notify,
             span=directive.span,
         )
+
+
+def _write_where_it_is(rows: Collection[Row], directive: IoDirective, output_dir: Path) -> bool:
+    """Rows that an engine holds elsewhere need not come here to be written. False: they have to."""
+    write_to = getattr(rows, "write_to", None)
+    return write_to is not None and bool(write_to(directive, output_dir))

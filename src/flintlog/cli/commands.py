@@ -7,25 +7,37 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from flintlog.api.choose_engine import choose_engine, spark_options
 from flintlog.api.functors import load_functors
+from flintlog.api.locations import data_file, located
 from flintlog.api.program import Program
-from flintlog.api.run import Run, check_outputs, evaluate, write_results
+from flintlog.api.run import Run, check_outputs, end_engines, evaluate, write_results
 from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import parse_size
+from flintlog.engines.spark_options import SparkOptions
 from flintlog.passes.sequence import engine_may
 
 
 def run(args: Namespace) -> int:
-    if args.jobs != "auto" and not (args.jobs.isascii() and args.jobs.isdigit() and int(args.jobs) > 0):
+    try:
+        return _run(args)
+    finally:
+        end_engines()
+
+
+def _run(args: Namespace) -> int:
+    if args.jobs not in (None, "auto") and not (args.jobs.isascii() and args.jobs.isdigit() and int(args.jobs) > 0):
         raise FlintlogError(
             [Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")]
         )
-    facts_dir = Path(args.fact_dir)
+    facts_dir, output_dir = Path(args.fact_dir), Path(args.output_dir)
+    options = _spark_options(args)
+    memory_limit = parse_size(args.memory_limit) if args.memory_limit else None
     program = _load(args)
     _show_warnings(program, args.no_warn or args.quiet)
-    lowered = program.optimised(args.without, verified=args.verify_passes)
-    reads_files = any(directive.kind == "input" for directive in lowered.io)
+    lowered = located(program.optimised(args.without, verified=args.verify_passes), args.fact_dir, args.output_dir)
+    reads_files = any(data_file(directive, facts_dir) for directive in lowered.io if directive.kind == "input")
     if reads_files and not facts_dir.is_dir():
         raise FlintlogError(
             [
@@ -34,28 +46,33 @@ def run(args: Namespace) -> int:
                 )
             ]
         )
-    if args.engine == "auto" and not args.quiet:
-        print("engine: local, embedded in this process (there is no other for one machine)", file=sys.stderr)
-    check_outputs(lowered, Path(args.output_dir))
+    choice = choose_engine(args.engine, lowered.io, {}, facts_dir, options, memory_limit)
+    if choice.reason and not args.quiet:
+        print(f"engine: {choice.engine} ({choice.reason})", file=sys.stderr)
+    check_outputs(lowered, output_dir, choice.engine)
     functors = load_functors(Path(args.functors)) if args.functors else program.functors()
     line = ProgressLine(sys.stderr)
     watched = args.progress or (sys.stderr.isatty() and not args.quiet)
+    outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
     settings = Run(
         facts_dir=facts_dir,
-        engine=args.engine,
-        threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs),
-        memory_limit=parse_size(args.memory_limit) if args.memory_limit else None,
+        engine=choice.engine,
+        threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs or 1),
+        memory_limit=memory_limit,
         word_size=args.word_size,
         reorder=engine_may("samples", args.without),
         functors=functors,
         notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
         progress=lambda progress: line(progress) if watched or (progress.note and not args.quiet) else None,
+        wanted=outputs,
+        sized=frozenset(d.relation for d in lowered.io if d.kind == "printsize") - outputs,
+        spark=options,
     )
     try:
         rows = evaluate(lowered, settings)
     finally:
         line.clear()
-    write_results(lowered, rows, Path(args.output_dir), word_size=args.word_size, notify=settings.notify)
+    write_results(lowered, rows, output_dir, word_size=args.word_size, notify=settings.notify)
     return 0
 
 
@@ -76,6 +93,20 @@ def explain(args: Namespace) -> int:
     _show_warnings(program, args.no_warn)
     sys.stdout.write(program.explain(args.stage, format=args.format, without=args.without).rstrip("\n") + "\n")
     return 0
+
+
+def _spark_options(args: Namespace) -> SparkOptions:
+    master = args.master
+    if master is None and args.engine == "spark" and args.jobs is not None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        master = f"local[{'*' if args.jobs == 'auto' else args.jobs}]"  # spark-submit, if it called, has said another
+    return spark_options(
+        master=master,
+        strategy=args.strategy,
+        partitions=args.partitions,
+        checkpoint_dir=args.checkpoint_dir,
+        checkpoint_every=args.checkpoint_every,
+        bad_records=args.bad_records,
+    )
 
 
 def _load(args: Namespace) -> Program:

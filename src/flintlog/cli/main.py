@@ -49,6 +49,22 @@ def _without_option(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _spark_options(command: argparse.ArgumentParser) -> None:
+    spark = command.add_argument_group("on Spark")
+    spark.add_argument("--master", metavar="URL", help="local[*], spark://host:7077, yarn, … as spark-submit takes it")
+    spark.add_argument(
+        "--strategy", metavar="NAME", help="auto, dataframe, decomposed, resident or single (default: auto)"
+    )
+    spark.add_argument("--partitions", metavar="N", type=int, help="parts of a stratum (default: as many as slots)")
+    spark.add_argument("--checkpoint-dir", metavar="DIR", help="where checkpoints and snapshots go")
+    spark.add_argument("--checkpoint-every", metavar="K", type=int, help="rounds between two of them (default: 20)")
+    spark.add_argument(
+        "--bad-records",
+        metavar="refuse|DIR",
+        help="what to do with rows that do not fit: refuse them, or where to put them (default: refuse)",
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="flintlog", description="Datalog in Soufflé's dialect.")
     parser.add_argument("--version", action="version", version=f"flintlog {flintlog.__version__}")
@@ -64,15 +80,15 @@ def _parser() -> argparse.ArgumentParser:
         "-j",
         "--jobs",
         metavar="N",
-        default="1",
         help="threads of the local engine, or `auto` for all cores (default: 1)",
     )
     run.add_argument(
         "--engine",
         metavar="NAME",
         default="auto",
-        help="local, or naive: the reference engine (default: local)",
+        help="local; spark; naive: the reference engine; or auto, which looks at the data (default: auto)",
     )
+    _spark_options(run)
     _without_option(run)
     run.add_argument("--verify-passes", action="store_true", help="check the optimizer's work after each pass")
     run.add_argument("--functors", metavar="FILE.py", help="functors in Python (default: functors.py by the program)")

@@ -32,6 +32,7 @@ class Progress:
     relation: str = ""
     rows: int = 0
     note: str = ""
+    delta: int = 0
 
 
 @dataclass

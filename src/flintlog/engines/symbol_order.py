@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from flintlog.engines.closures import Machine
 from flintlog.ir.program import Program
 from flintlog.ir.relation import Values
-from flintlog.ir.scalar import Call, Const, Reinterpret, Scalar
+from flintlog.ir.scalar import Call, Const, Counter, Reinterpret, Scalar
 from flintlog.ir.visit import node_terms, walk, walk_scalar
 from flintlog.types import Kind, Row
 
 
 def number_symbols(program: Program, facts: Mapping[str, Iterable[Row]], machine: Machine) -> None:
     """Numbers all symbols that are known before the run, if anything depends on it."""
-    if not _is_visible(program):
+    if not numbers_show(program):
         return
-    for symbol in _constants(program):
+    for symbol in constants(program):
         machine.word(symbol, Kind.SYMBOL)
     for rows in facts.values():
         for row in rows:
@@ -28,10 +28,11 @@ def number_symbols(program: Program, facts: Mapping[str, Iterable[Row]], machine
                     machine.word(value, Kind.SYMBOL)
 
 
-def _is_visible(program: Program) -> bool:
+def numbers_show(program: Program) -> bool:
+    """Whether a program's answer may depend on the numbers that symbols get, or on the order of rows."""
     if any(relation.choice for relation in program.relations.values()):
         return True
-    return any(isinstance(s, Reinterpret) or (isinstance(s, Call) and s.op == "ord") for s in _scalars(program))
+    return any(isinstance(s, Reinterpret | Counter) or (isinstance(s, Call) and s.op == "ord") for s in _scalars(program))
 
 
 def _scalars(program: Program) -> Iterator[Scalar]:
@@ -44,7 +45,8 @@ def _scalars(program: Program) -> Iterator[Scalar]:
                     yield from walk_scalar(term)
 
 
-def _constants(program: Program) -> Iterator[str]:
+def constants(program: Program) -> Iterator[str]:
+    """The symbols of the program's text, in the order of evaluation."""
     for scalar in _scalars(program):
         if isinstance(scalar, Const) and isinstance(scalar.value, str):
             yield scalar.value

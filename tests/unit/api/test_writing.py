@@ -118,4 +118,4 @@ def test_outputs_are_checked_before_the_run(directive: str, code: str) -> None:
 @pytest.mark.parametrize("kind", ["jdbc", "table"])
 def test_what_only_spark_reads(kind: str) -> None:
     with pytest.raises(Unsupported, match="E931"):
-        fl.Program(f".decl r(x: number)\n.input r(IO={kind})").run()
+        fl.Program(f".decl r(x: number)\n.input r(IO={kind})").run(engine="local")

@@ -121,12 +121,13 @@ class StratumRun:
         own = {name: run.program.relations[name] for name in stratum.relations}
         self.equivalences = [Equivalence(run.store[n]) for n, r in own.items() if r.representation == "eqrel"]
 
-    def run(self) -> None:
+    def run(self, resume: int | None = None) -> None:
+        """Runs the stratum, or goes on after round `resume` with what stands in its relations."""
         queries = [(rule, query_of(rule.body)) for rule in self.stratum.rules]
         own = self.stratum.relations
-        self.machine.round = 0
+        self.machine.round = resume or 0
         for rule, query in queries:
-            if not recursive_rows(query, own):
+            if resume is None and not recursive_rows(query, own):
                 self._run(rule, self.pipeline(query, None, pinned_order(query, rule.plan, 0)))
         self._next_round()
         for name in self.stratum.relations:

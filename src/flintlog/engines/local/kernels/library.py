@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 _HERE = Path(__file__).parent
+# One copy of the machine code for all threads: a second would be freed under whoever runs it.
+_loaded: list[Kernels] = []
+_loading = Lock()
 
 
 class Kernels:
@@ -44,9 +48,16 @@ class Kernels:
         return function
 
 
-@cache
 def kernels() -> Kernels:
     """The kernels, compiled if this is the first time."""
+    if not _loaded:
+        with _loading:
+            if not _loaded:
+                _loaded.append(_load())
+    return _loaded[0]
+
+
+def _load() -> Kernels:
     name = _file_name()
     for folder in _folders():
         known = _read(folder / name)

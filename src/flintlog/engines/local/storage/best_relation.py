@@ -92,10 +92,13 @@ class BestRelation(Relation):
         columns.insert(self._position, self._best[numbers])
         return columns
 
+    def best_rows(self) -> list[Array]:
+        """The columns of the best row of every key."""
+        return self._rows_of(np.arange(self.size))
+
     def settled(self) -> Relation:
         """The relation with the best row of every key."""
         result = self._origin.empty()
-        count = self._numbering.count
-        result.insert(self._rows_of(np.arange(count)), count)
+        result.insert(self.best_rows(), self.size)
         result.next_round()
         return result

@@ -1,0 +1,89 @@
+"""Both ends of a new connection prove to each other that they know the secret of the run.
+
+The standard library's `multiprocessing.connection` has such a challenge too, but with MD5, with pickles not far away, and
+without a deadline. Here every message has a fixed length and nothing is parsed before the proof:
+
+    listener -> caller    GREETING, 32 random bytes a
+    caller   -> listener  GREETING, 32 random bytes b, HMAC(secret, "caller",   purpose, a, b)
+    listener -> caller                                 HMAC(secret, "listener", purpose, a, b)
+
+The purpose names the listener (the driver, or a rank), so that a proof made for one is worthless at another. Both sides'
+labels differ, so that nobody can be made to answer its own challenge. The connection is not encrypted afterwards: whoever
+can alter packets between the machines is out of reach of this, as with Spark's own connections by default.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import socket
+import time
+
+from flintlog.engines.spark.exchange.errors import Refused
+
+GREETING = b"FLINTX1\n"
+NONCE = 32
+PROOF = 32
+
+DRIVER = b"driver"
+
+
+def rank_purpose(rank: int) -> bytes:
+    return b"rank %d" % rank
+
+
+def admit(connection: socket.socket, secret: bytes, purpose: bytes, seconds: float) -> None:
+    """The listener's side. Raises Refused or OSError unless the caller knows the secret, after `seconds` at the latest."""
+    deadline = time.monotonic() + seconds
+    ours = os.urandom(NONCE)
+    _send(connection, GREETING + ours, deadline)
+    # The greeting by itself first, so that whoever speaks something else is refused at its first bytes.
+    if receive_exactly(connection, len(GREETING), deadline) != GREETING:
+        raise Refused("a caller that does not speak the exchange's language")
+    answer = receive_exactly(connection, NONCE + PROOF, deadline)
+    theirs, proof = answer[:NONCE], answer[NONCE:]
+    if not hmac.compare_digest(proof, _proof(secret, b"caller", purpose, ours, theirs)):
+        raise Refused("a caller without the secret of the run")
+    _send(connection, _proof(secret, b"listener", purpose, ours, theirs), deadline)
+
+
+def introduce(connection: socket.socket, secret: bytes, purpose: bytes, seconds: float) -> None:
+    """The caller's side. Raises Refused or OSError unless the listener knows the secret, after `seconds` at the latest."""
+    deadline = time.monotonic() + seconds
+    challenge = receive_exactly(connection, len(GREETING) + NONCE, deadline)
+    if not challenge.startswith(GREETING):
+        raise Refused("a listener that does not speak the exchange's language")
+    theirs, ours = challenge[len(GREETING) :], os.urandom(NONCE)
+    _send(connection, GREETING + ours + _proof(secret, b"caller", purpose, theirs, ours), deadline)
+    proof = receive_exactly(connection, PROOF, deadline)
+    if not hmac.compare_digest(proof, _proof(secret, b"listener", purpose, theirs, ours)):
+        raise Refused("a listener without the secret of the run")
+
+
+def receive_exactly(connection: socket.socket, count: int, deadline: float) -> bytes:
+    """That many bytes. Raises ConnectionError at the stream's end and TimeoutError at the deadline, however slowly bytes drip."""
+    received = b""
+    while len(received) < count:
+        connection.settimeout(_left(deadline))
+        piece = connection.recv(count - len(received))
+        if not piece:
+            raise ConnectionError("closed by the other side")
+        received += piece
+    return received
+
+
+def _send(connection: socket.socket, data: bytes, deadline: float) -> None:
+    connection.settimeout(_left(deadline))
+    connection.sendall(data)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the other side is silent")
+    return left
+
+
+def _proof(secret: bytes, label: bytes, purpose: bytes, listener: bytes, caller: bytes) -> bytes:
+    # The lengths of the random parts are fixed and a zero byte ends each name: no two inputs look alike.
+    return hmac.digest(secret, label + b"\0" + purpose + b"\0" + listener + caller, "sha256")

@@ -1,0 +1,130 @@
+"""How a task becomes a rank: it comes to the driver, waits until all are there, and connects to every other rank."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import socket
+import struct
+import time
+from dataclasses import dataclass
+
+from flintlog.engines.spark.exchange.door import Door
+from flintlog.engines.spark.exchange.errors import DriverGone, PeerLost, RanksMissing, Refused
+from flintlog.engines.spark.exchange.handshake import DRIVER, rank_purpose, receive_exactly
+from flintlog.engines.spark.exchange.line import Frame, Line
+from flintlog.engines.spark.exchange.sockets import HANDSHAKE_SECONDS, call, close
+from flintlog.engines.spark.exchange.ticket import Ticket
+from flintlog.engines.spark.exchange.verdict import heed, verdict
+
+# What a caller says first at another rank's door: the generation and the rank it belongs to.
+_HELLO = struct.Struct("<QQ")
+_CONNECT_SECONDS = 30.0
+_GLANCE_SECONDS = 0.05
+
+Caller = tuple[int, int, socket.socket]
+
+
+@dataclass
+class Joined:
+    """The connections of a rank that has joined, and what the driver told it."""
+
+    line: Line
+    peers: dict[int, socket.socket]
+    generation: int
+    snapshots: list[int]
+
+
+def join(ticket: Ticket, rank: int, attempt: int) -> Joined:
+    """Comes back when all ranks of one generation are connected. Raises an ExchangeError otherwise, and leaves nothing open."""
+    with contextlib.ExitStack() as on_failure:
+        line = _reach_driver(ticket)
+        on_failure.callback(line.close)
+        callers: queue.SimpleQueue[Caller] = queue.SimpleQueue()
+        # The address by which we reach the driver: it is the one on the network that the machines share.
+        door = Door(line.local_host, ticket.secret, rank_purpose(rank), lambda c: _hello(c, callers))
+        with contextlib.closing(door):
+            line.send("register", run=ticket.run, rank=rank, attempt=attempt, address=(line.local_host, door.port))
+            go = _await_go(line, ticket)
+            peers: dict[int, socket.socket] = {}
+            on_failure.callback(lambda: [close(peer) for peer in peers.values()])
+            try:
+                _connect(ticket, rank, go, peers)
+                _await_callers(line, rank, go, callers, peers)
+            except PeerLost as suspicion:
+                raise verdict(line, suspicion) from suspicion
+        on_failure.pop_all()
+        return Joined(line, peers, go["generation"], go["snapshots"])
+
+
+def _reach_driver(ticket: Ticket) -> Line:
+    try:
+        return Line(call((ticket.host, ticket.port), ticket.secret, DRIVER, time.monotonic() + _CONNECT_SECONDS))
+    except OSError as error:
+        raise DriverGone(f"the driver cannot be reached at {ticket.host}:{ticket.port}: {error}") from error
+
+
+def _await_go(line: Line, ticket: Ticket) -> Frame:
+    # The driver keeps the time; ours is for a driver that does not answer any more.
+    deadline = time.monotonic() + ticket.join_seconds + _CONNECT_SECONDS
+    while True:
+        try:
+            frames = line.wait(deadline - time.monotonic())
+        except ConnectionError as error:
+            raise DriverGone("the driver has closed its connection") from error
+        heed(frames)
+        for frame in frames:
+            if frame["kind"] == "go":
+                return frame
+        if not frames:
+            raise RanksMissing(f"nothing was heard of the driver for {ticket.join_seconds + _CONNECT_SECONDS:g} s")
+
+
+def _connect(ticket: Ticket, rank: int, go: Frame, peers: dict[int, socket.socket]) -> None:
+    """Calls all lower ranks; the higher ones call us."""
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    for peer in range(rank):
+        host, port = go["addresses"][peer]
+        try:
+            peers[peer] = call((host, port), ticket.secret, rank_purpose(peer), deadline)
+            peers[peer].sendall(_HELLO.pack(go["generation"], rank))
+        except (OSError, Refused) as error:
+            raise PeerLost(peer) from error
+
+
+def _hello(connection: socket.socket, callers: queue.SimpleQueue[Caller]) -> None:
+    """At the door, in the caller's own thread: somebody with the secret says which rank it is."""
+    try:
+        hello = receive_exactly(connection, _HELLO.size, time.monotonic() + HANDSHAKE_SECONDS)
+    except OSError:
+        close(connection)
+    else:
+        connection.settimeout(None)
+        callers.put((*_HELLO.unpack(hello), connection))
+
+
+def _await_callers(
+    line: Line, rank: int, go: Frame, callers: queue.SimpleQueue[Caller], peers: dict[int, socket.socket]
+) -> None:
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    ranks = len(go["addresses"])
+    while absent := set(range(rank + 1, ranks)) - peers.keys():
+        try:
+            generation, peer, connection = callers.get(timeout=_GLANCE_SECONDS)
+        except queue.Empty:
+            _glance(line)
+            if time.monotonic() > deadline:
+                raise PeerLost(min(absent)) from None
+            continue
+        # Somebody of an earlier generation may have come upon a port that has been given out again.
+        if generation == go["generation"] and peer in absent:
+            peers[peer] = connection
+        else:
+            close(connection)
+
+
+def _glance(line: Line) -> None:
+    try:
+        heed(line.ready())
+    except ConnectionError as error:
+        raise DriverGone("the driver has closed its connection") from error

@@ -1,0 +1,110 @@
+"""Which ranks are here, and when they are complete. No connections and no clock: only decisions.
+
+Spark restarts a barrier stage as a whole, so the ranks of one run come again and again, each time with a higher attempt,
+and those of the last time may be about still. Only ranks that belong together may be given each other's addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flintlog.engines.spark.exchange.endings import SUPERSEDED, Ending, lost, missing
+
+# Spark gives old tasks about two seconds to end.
+SETTLE_SECONDS = 3.0
+
+
+@dataclass(eq=False)
+class Member:
+    """A rank that has come: `address` is where the others reach it, `line` what the driver tells it things by."""
+
+    rank: int
+    attempt: int
+    address: tuple[str, int]
+    line: Any
+    since: float
+
+
+# Who is to be told that it is over, and why.
+Told = list[tuple[Member, Ending]]
+
+
+class Muster:
+    """Ranks wait until all of them are here, then they run as one generation, until one is lost or they leave in good order."""
+
+    def __init__(self, ranks: int, join_seconds: float) -> None:
+        self.ranks, self.join_seconds = ranks, join_seconds
+        self.generation = 0
+        self.waiting: dict[int, Member] = {}
+        self.running: dict[int, Member] = {}
+        self._newest: dict[int, int] = {}
+        self._oldest_valid = -1
+        self._shaken = False
+
+    def register(self, member: Member) -> Told:
+        """A newer attempt takes the place of an older one and ends the generation that one ran in."""
+        before = self._newest.get(member.rank, -1)
+        if member.attempt < max(before, self._oldest_valid):
+            return [(member, SUPERSEDED)]
+        if 0 <= before < member.attempt:
+            # Attempts are numbered in order of their start: what is not newer than a replaced one belongs to it.
+            self._oldest_valid = max(self._oldest_valid, before + 1)
+        stale = [m for m in self.waiting.values() if m.rank == member.rank or m.attempt < self._oldest_valid]
+        if member.rank in self.running:
+            stale += self.running.values()
+            self.running = {}
+        self._shaken |= bool(stale)
+        for old in stale:
+            self.waiting.pop(old.rank, None)
+        self._newest[member.rank] = member.attempt
+        self.waiting[member.rank] = member
+        return [(old, SUPERSEDED) for old in stale]
+
+    def leave(self, member: Member, in_good_order: bool) -> Told:
+        """A rank's connection has ended. Unless it had finished, the others of its generation cannot go on."""
+        if self.waiting.get(member.rank) is member:
+            del self.waiting[member.rank]
+            self._shaken = True
+        elif self.running.get(member.rank) is member:
+            del self.running[member.rank]
+            if not in_good_order:
+                others, self.running, self._shaken = self.running, {}, True
+                return [(other, lost(member.rank)) for other in others.values()]
+        return []
+
+    def assemble(self, now: float) -> dict[int, Member] | None:
+        """The next generation, once it is complete."""
+        if len(self.waiting) < self.ranks or now < self._settled():
+            return None
+        self.generation += 1
+        self.running, self.waiting, self._shaken = self.waiting, {}, False
+        return self.running
+
+    def expire(self, now: float) -> Told:
+        """Those who have waited too long for the others."""
+        if not self.waiting or now < self._expiry():
+            return []
+        absent = [rank for rank in range(self.ranks) if rank not in self.waiting]
+        given_up, self.waiting = self.waiting, {}
+        return [(member, missing(absent, self.join_seconds)) for member in given_up.values()]
+
+    def next_event(self) -> float | None:
+        """When `assemble` or `expire` may have something to do although nothing happens."""
+        if not self.waiting:
+            return None
+        return self._settled() if len(self.waiting) == self.ranks else self._expiry()
+
+    def _settled(self) -> float:
+        """From when on the waiting ranks are taken to belong together.
+
+        Spark starts the tasks of a barrier stage together and numbers them in a row. After a loss, numbers that lie
+        further apart hint at a task of the lost stage that is about to be ended: better to wait for its successor.
+        """
+        attempts = [member.attempt for member in self.waiting.values()]
+        if not self._shaken or max(attempts) - min(attempts) < self.ranks:
+            return float("-inf")
+        return max(member.since for member in self.waiting.values()) + SETTLE_SECONDS
+
+    def _expiry(self) -> float:
+        return min(member.since for member in self.waiting.values()) + self.join_seconds

@@ -1,0 +1,221 @@
+"""The driver's side: where the ranks of a run meet, report, and are told that it is over."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+
+from flintlog.engines.spark.exchange.door import Door
+from flintlog.engines.spark.exchange.endings import CLOSED, END, FAILED
+from flintlog.engines.spark.exchange.errors import ProtocolError
+from flintlog.engines.spark.exchange.handshake import DRIVER
+from flintlog.engines.spark.exchange.line import Frame, Line
+from flintlog.engines.spark.exchange.muster import Member, Muster, Told
+from flintlog.engines.spark.exchange.sockets import HANDSHAKE_SECONDS
+from flintlog.engines.spark.exchange.ticket import Ticket
+
+JOIN_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a rank has come."""
+
+    rank: int
+    stratum: int
+    round: int
+    delta_rows: int
+    total_rows: int
+
+
+class Rendezvous:
+    """Listens on `host` from its making to its end; `advertised` is the name by which tasks reach that, where it differs.
+
+    `on_progress` is called from threads of the rendezvous, never from two at once, and should return soon. Closing ends
+    the exchanges of all ranks with an error.
+    """
+
+    def __init__(
+        self,
+        ranks: int,
+        host: str,
+        on_progress: Callable[[Report], None] = lambda report: None,
+        *,
+        advertised: str | None = None,
+        port: int = 0,
+        join_seconds: float = JOIN_SECONDS,
+        handshake_seconds: float = HANDSHAKE_SECONDS,
+    ) -> None:
+        self._on_progress = on_progress
+        self._progressing = threading.Lock()
+        self._changed = threading.Condition()
+        self._muster = Muster(ranks, join_seconds)
+        self._lines: set[Line] = set()
+        self._written: dict[int, set[int]] = {}
+        self._snapshots: list[int] = []
+        self._failure: bytes | None = None
+        self._closed = False
+        secret = os.urandom(32)
+        self._door = Door(
+            host, secret, DRIVER, self._serve, port=port, backlog=max(128, ranks), seconds=handshake_seconds
+        )
+        self.ticket = Ticket(advertised or host, self._door.port, secret, ranks, os.urandom(8).hex(), join_seconds)
+        self._keeper = threading.Thread(target=self._keep, name="flintlog-rendezvous", daemon=True)
+        self._keeper.start()
+
+    @property
+    def generation(self) -> int:
+        """How many times the ranks were complete: more than once means that some were lost."""
+        return self._muster.generation
+
+    @property
+    def refused(self) -> int:
+        """How many callers were turned away."""
+        return self._door.refused
+
+    @property
+    def last_snapshot(self) -> int | None:
+        """The newest snapshot that all ranks of one generation have written: the one to resume from."""
+        return self._snapshots[-1] if self._snapshots else None
+
+    @property
+    def failure(self) -> bytes | None:
+        """What the first rank that called `Mesh.fail` has said."""
+        return self._failure
+
+    @property
+    def addresses(self) -> dict[int, tuple[str, int]]:
+        """Where the ranks that are here listen, or listened while they gathered."""
+        with self._changed:
+            members = self._muster.waiting | self._muster.running
+            return {rank: member.address for rank, member in members.items()}
+
+    def close(self) -> None:
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            lines = list(self._lines)
+            self._changed.notify_all()
+        self._door.close()
+        for line in lines:
+            with contextlib.suppress(OSError):
+                line.send(END, **CLOSED)
+            line.close()
+        self._keeper.join(5)
+
+    def __enter__(self) -> Rendezvous:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _keep(self) -> None:
+        """Brings complete generations together and sends away those who waited too long."""
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                if self._muster.assemble(now):
+                    self._start()
+                self._tell(self._muster.expire(now))
+                event = self._muster.next_event()
+                self._changed.wait(None if event is None else max(0.0, event - time.monotonic()))
+
+    def _start(self) -> None:
+        members = self._muster.running
+        # Parts of a snapshot that an earlier generation left incomplete never count towards one of this generation.
+        self._written.clear()
+        addresses = [members[rank].address for rank in range(len(members))]
+        for member in members.values():
+            with contextlib.suppress(OSError):
+                member.line.send(
+                    "go", generation=self._muster.generation, addresses=addresses, snapshots=self._snapshots[-2:]
+                )
+
+    def _serve(self, connection: socket.socket) -> None:
+        """The thread of one rank's control connection, from its proof to its end."""
+        line, member, orderly = Line(connection), None, False
+        with self._changed:
+            self._lines.add(line)
+            closed = self._closed
+        try:
+            frames = [] if closed else line.wait(HANDSHAKE_SECONDS)
+            while frames and not orderly:
+                for frame in frames:
+                    if frame["kind"] == "register":
+                        member = self._register(frame, line)
+                    elif member is not None:
+                        orderly |= self._handle(frame, member)
+                frames = line.wait(None)
+        except (OSError, ProtocolError, LookupError, TypeError, ValueError):
+            pass  # Gone, or out of its mind: either way it takes no further part.
+        finally:
+            with self._changed:
+                self._lines.discard(line)
+                if member is not None:
+                    self._tell(self._muster.leave(member, orderly))
+                self._changed.notify_all()
+            line.close()
+
+    def _register(self, frame: Frame, line: Line) -> Member:
+        host, port = frame["address"]
+        member = Member(int(frame["rank"]), int(frame["attempt"]), (str(host), int(port)), line, time.monotonic())
+        if frame["run"] != self.ticket.run or not 0 <= member.rank < self.ticket.ranks:
+            raise ProtocolError("a rank of another run")
+        with self._changed:
+            told = [(member, FAILED)] if self._failure is not None else self._muster.register(member)
+            self._tell(told)
+            self._changed.notify_all()
+        return member
+
+    def _handle(self, frame: Frame, member: Member) -> bool:
+        """Takes note of what a rank says; whether that was its last word."""
+        match frame["kind"]:
+            case "progress":
+                report = Report(member.rank, *(int(number) for number in frame["numbers"]))
+                with self._progressing:
+                    self._on_progress(report)
+            case "snapshot":
+                self._snapshot_written(int(frame["number"]), member)
+            case "failed":
+                self._failed(base64.b64decode(frame["payload"]), member)
+            case "bye":
+                return True
+        return False
+
+    def _snapshot_written(self, number: int, member: Member) -> None:
+        with self._changed:
+            running = self._muster.running
+            if running.get(member.rank) is not member:
+                return
+            parts = self._written.setdefault(number, set())
+            parts.add(member.rank)
+            if len(parts) == self.ticket.ranks and (not self._snapshots or number > self._snapshots[-1]):
+                self._snapshots = [*self._snapshots[-1:], number]
+                for other in running.values():
+                    with contextlib.suppress(OSError):
+                        other.line.send("complete", number=number)
+
+    def _failed(self, payload: bytes, member: Member) -> None:
+        with self._changed:
+            if self._failure is None:
+                self._failure = payload
+            others = {**self._muster.waiting, **self._muster.running}
+            self._tell([(other, FAILED) for other in others.values() if other is not member])
+        # Only now may the one that failed close its connections: the others know already why.
+        with contextlib.suppress(OSError):
+            member.line.send("noted")
+
+    def _tell(self, told: Told) -> None:
+        for member, ending in told:
+            with contextlib.suppress(OSError):
+                member.line.send(END, **ending)

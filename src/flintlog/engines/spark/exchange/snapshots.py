@@ -1,0 +1,181 @@
+"""What the ranks hold, written where a later attempt finds it. Damage is an error, never a wrong answer.
+
+One file for each part, `snapshot-NUMBER-part-RANK-of-RANKS`:
+
+    preface   magic, length of the description
+    description   JSON: number, rank, ranks, names of the tables, length of `extra`
+    extra
+    tables    as one message of `frames`, batch i being table i
+    seal      SHA-256 of everything before it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintlog.engines.spark.exchange.errors import ProtocolError, SnapshotDamaged
+
+if TYPE_CHECKING:
+    from flintlog.engines.spark.exchange.message import Column
+
+_PREFACE = struct.Struct("<8sQ")
+_MAGIC = b"FLSNAP1\n"
+_SEAL = 32
+_BLOCK = 4 << 20
+_PART = re.compile(r"snapshot-(\d+)-part-(\d+)-of-(\d+)(\.writing-\w+)?")
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """Parts of snapshots in one directory: a local path, or a URI that pyarrow knows (file, hdfs, s3, gs, abfs). All
+    ranks see the same directory; it belongs to one run. Travels in the tasks' closure."""
+
+    directory: str
+    ranks: int
+
+    def write(self, number: int, rank: int, tables: Mapping[str, Sequence[Column]], extra: bytes = b"") -> None:
+        """Writes a rank's part: under another name first, so that a part with its right name is a whole one.
+
+        A relation without columns goes as word frames have it, with one column of zeros: a table without any would
+        lose its rows, and is refused.
+        """
+        for name, columns in tables.items():
+            if not columns:
+                raise ValueError(f"table `{name}` has no columns")
+        system, root = self._open()
+        system.create_dir(root, recursive=True)
+        place = f"{root}/{self._part(number, rank)}"
+        # A name of its own for each writer: an old task that still runs may write the same part.
+        unfinished = f"{place}.writing-{os.urandom(6).hex()}"
+        seal = hashlib.sha256()
+        with system.open_output_stream(unfinished) as stream:
+            for block in self._blocks(number, rank, tables, extra):
+                seal.update(block)
+                stream.write(block)
+            stream.write(seal.digest())
+        system.move(unfinished, place)
+
+    def read(self, number: int, rank: int) -> tuple[dict[str, list[Column]], bytes]:
+        """The tables and the extra bytes of a part. Raises SnapshotDamaged unless it is there and exactly as it was written."""
+        system, root = self._open()
+        place = f"{root}/{self._part(number, rank)}"
+        try:
+            with system.open_input_file(place) as stream:
+                _verify_seal(stream, place)
+                stream.seek(0)
+                return self._parse(stream, number, rank, place)
+        except FileNotFoundError as error:
+            raise SnapshotDamaged(f"{place} is missing") from error
+        except (OSError, ProtocolError, ValueError, LookupError) as error:
+            raise SnapshotDamaged(f"{place} cannot be read: {error}") from error
+
+    def prune(self, rank: int, before: int) -> None:
+        """Removes a rank's parts of all snapshots with lower numbers, finished or not."""
+        system, root = self._open()
+        for name, number, part in _parts(system, root):
+            if part == rank and number < before:
+                _remove(system, f"{root}/{name}")
+
+    def clear(self) -> None:
+        """Removes all parts, and the directory if nothing else is in it: the run is over."""
+        system, root = self._open()
+        for name, _, _ in _parts(system, root):
+            _remove(system, f"{root}/{name}")
+        if not _listing(system, root):
+            _remove(system, root, directory=True)
+
+    def _part(self, number: int, rank: int) -> str:
+        return f"snapshot-{number:010d}-part-{rank:05d}-of-{self.ranks:05d}"
+
+    def _open(self) -> tuple[Any, str]:
+        from pyarrow.fs import FileSystem
+
+        # Spark says s3a where everybody else says s3.
+        directory = re.sub(r"^s3[an]://", "s3://", self.directory)
+        if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", directory):
+            directory = Path(directory).absolute().as_uri()
+        system, root = FileSystem.from_uri(directory)
+        return system, root.rstrip("/")
+
+    def _blocks(
+        self, number: int, rank: int, tables: Mapping[str, Sequence[Column]], extra: bytes
+    ) -> Iterator[memoryview | bytes]:
+        from flintlog.engines.spark.exchange.frames import encode
+        from flintlog.engines.spark.exchange.message import Batch, Message
+
+        content = {"number": number, "rank": rank, "ranks": self.ranks, "tables": list(tables), "extra": len(extra)}
+        description = json.dumps(content).encode()
+        yield _PREFACE.pack(_MAGIC, len(description)) + description + extra
+        yield from encode(Message((), [Batch(tag, columns) for tag, columns in enumerate(tables.values())]), number)
+
+    def _parse(self, stream: Any, number: int, rank: int, place: str) -> tuple[dict[str, list[Column]], bytes]:
+        magic, length = _PREFACE.unpack(stream.read(_PREFACE.size))
+        description = json.loads(stream.read(length))
+        found = (magic, description["number"], description["rank"], description["ranks"])
+        if found != (_MAGIC, number, rank, self.ranks):
+            raise SnapshotDamaged(f"{place} holds something else than its name says")
+        extra = stream.read(description["extra"])
+        batches = _read_message(stream, number).batches
+        return {name: list(batch.columns) for name, batch in zip(description["tables"], batches, strict=True)}, extra
+
+
+def _read_message(stream: Any, number: int) -> Any:
+    from flintlog.engines.spark.exchange.frames import decode
+
+    decoder = decode(number)
+    unfilled = next(decoder)
+    while True:
+        count = stream.readinto(unfilled)
+        if not count:
+            raise ValueError("it ends too early")
+        unfilled = unfilled[count:]
+        if not unfilled:
+            try:
+                unfilled = next(decoder)
+            except StopIteration as end:
+                return end.value
+
+
+def _verify_seal(stream: Any, place: str) -> None:
+    # Before anything is believed: a length that has changed could ask for any amount of memory.
+    seal = hashlib.sha256()
+    left = stream.size() - _SEAL
+    while left > 0:
+        block = stream.read(min(left, _BLOCK))
+        if not block:
+            break
+        seal.update(block)
+        left -= len(block)
+    if left != 0 or stream.read(_SEAL) != seal.digest():
+        raise SnapshotDamaged(f"{place} is not as it was written")
+
+
+def _parts(system: Any, root: str) -> list[tuple[str, int, int]]:
+    """The files of parts, finished or not: name, number of the snapshot, rank."""
+    names = _listing(system, root)
+    return [(name, int(found[1]), int(found[2])) for name in names if (found := _PART.fullmatch(name))]
+
+
+def _listing(system: Any, root: str) -> list[str]:
+    from pyarrow.fs import FileSelector
+
+    return [info.base_name for info in system.get_file_info(FileSelector(root, allow_not_found=True))]
+
+
+def _remove(system: Any, place: str, *, directory: bool = False) -> None:
+    # What is gone already, or will not go, costs disk space and nothing else.
+    try:
+        if directory:
+            system.delete_dir(place)
+        else:
+            system.delete_file(place)
+    except OSError:
+        pass

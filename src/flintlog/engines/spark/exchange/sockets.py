@@ -1,0 +1,69 @@
+"""How connections of an exchange are made and set up."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+
+from flintlog.engines.spark.exchange.errors import Refused
+from flintlog.engines.spark.exchange.handshake import introduce
+
+HANDSHAKE_SECONDS = 10.0
+
+# A machine that vanishes is noticed after about half a minute on a connection where nothing is under way.
+_KEEPALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPALIVE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
+_UNACKNOWLEDGED_SECONDS = 30
+
+
+def tune(connection: socket.socket) -> None:
+    """For small messages without delay, and with probes while it is silent."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE.items():
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def limit_unacknowledged(connection: socket.socket) -> None:
+    """Gives up a connection whose other side has acknowledged nothing for a while.
+
+    Only for control connections, which somebody always reads: the kernel counts a closed window too, and a rank that
+    computes for minutes while a large delta waits for it is healthy.
+    """
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_SECONDS * 1000)
+
+
+def call(address: tuple[str, int], secret: bytes, purpose: bytes, deadline: float) -> socket.socket:
+    """A connection to a listener that has proved to know the secret.
+
+    A listener that is busy with strangers may turn us away before the handshake: then we come again until the deadline.
+    Raises Refused when it does not know the secret, OSError when it cannot be reached.
+    """
+    pause = 0.02
+    while True:
+        connection = None
+        try:
+            seconds = max(0.1, min(HANDSHAKE_SECONDS, deadline - time.monotonic()))
+            connection = socket.create_connection(address, timeout=seconds)
+            tune(connection)
+            introduce(connection, secret, purpose, seconds)
+            connection.settimeout(None)
+            return connection
+        except (OSError, Refused) as error:
+            close(connection)
+            unreachable = isinstance(error, Refused | ConnectionRefusedError | socket.gaierror)
+            if unreachable or time.monotonic() + pause >= deadline:
+                raise
+            time.sleep(pause)
+            pause = min(1.0, pause * 2)
+
+
+def close(connection: socket.socket | None) -> None:
+    """Ends it at once, also for a thread that is blocked in it."""
+    if connection is not None:
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):
+            connection.close()

@@ -1,0 +1,91 @@
+"""DataFrames of rows that are on the driver, and what is known of a DataFrame without running a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from flintlog.engines.spark.session import is_connect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+# Smaller tables travel inside of plans, where Spark knows their size. Larger ones would be slow there: Spark makes rows
+# of them, and sends all to every task.
+INSIDE_PLANS = 1 << 20
+_BYTES_A_PARTITION = 64 << 20
+_THRESHOLD = "spark.sql.execution.arrow.localRelationThreshold"
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+_tables: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
+_rows: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
+_configuring = Lock()
+
+
+def frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = None) -> DataFrame:
+    """A DataFrame of few partitions, without a job. `table_behind` knows the table. `names` are for the columns."""
+    # In one piece: a batch that Python hands over becomes a partition.
+    whole = table.combine_chunks()
+    if is_connect(spark) or table.nbytes <= INSIDE_PLANS:
+        frame = spark.createDataFrame(whole)
+    else:
+        with _setting(spark, _THRESHOLD, "0"):
+            frame = spark.createDataFrame(whole)
+        slots = spark.sparkContext.defaultParallelism
+        wanted = max(slots, -(-table.nbytes // _BYTES_A_PARTITION))
+        if -(-table.num_rows // int(spark.conf.get(_BATCH) or 1)) > 2 * wanted:
+            frame = frame.coalesce(wanted)
+    if names is not None:
+        frame = frame.toDF(*names)
+    _tables[frame] = table
+    return frame
+
+
+def table_behind(frame: DataFrame) -> pa.Table | None:
+    """The table that a DataFrame was made of here, with the same columns in the same order."""
+    return _tables.get(frame)
+
+
+def with_known_rows(frame: DataFrame, rows: int | None) -> DataFrame:
+    """The same DataFrame; `known_rows` then knows how many rows it has."""
+    if rows is not None:
+        _rows[frame] = rows
+    return frame
+
+
+def known_rows(frame: DataFrame) -> int | None:
+    """How many rows a DataFrame has, if a job has counted them before; duplicates count."""
+    table = _tables.get(frame)
+    return table.num_rows if table is not None else _rows.get(frame)
+
+
+def estimated_bytes(frame: DataFrame) -> int | None:
+    """How large the rows are, by what Spark's optimizer thinks; None where it does not know. Runs no job."""
+    table = _tables.get(frame)
+    if table is not None:
+        return int(table.nbytes)
+    plan: Any = getattr(frame, "_jdf", None)
+    if plan is None:
+        return None
+    size = int(str(plan.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    # Of what Spark knows nothing, it says the greatest number there is, or multiples of it.
+    return size if size < 1 << 60 else None
+
+
+@contextmanager
+def _setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    """The caller's session gets its own value back."""
+    with _configuring:
+        before = spark.conf.get(key, None)
+        spark.conf.set(key, value)
+        try:
+            yield
+        finally:
+            if before is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, before)

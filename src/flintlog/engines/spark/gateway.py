@@ -1,0 +1,89 @@
+"""Starts the Java process of a session that is made here, and keeps what it prints in a log file."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkstemp
+from typing import IO
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.memory import total_memory
+from flintlog.engines.spark.java import java_home
+from flintlog.engines.spark.masters import is_local
+
+LOG_VARIABLE = "FLINTLOG_SPARK_LOG"
+
+
+def start_java(master: str | None) -> None:
+    """Starts Java, which reads the user's configuration, unless it runs already (spark-submit, an earlier session)."""
+    import pyspark
+    from pyspark import SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+        return
+    settings = {"JAVA_HOME": str(java_home(pyspark.__version__))}
+    if master is None or is_local(master):
+        # What the host's name resolves to is of no interest to one process, and often wrong on laptops.
+        settings["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
+        settings["SPARK_DRIVER_MEMORY"] = os.environ.get("SPARK_DRIVER_MEMORY", _memory())
+    try:
+        with _log() as log, environment(settings):
+            SparkContext._ensure_initialized(gateway=launch_gateway(popen_kwargs={"stderr": log}))
+    except Exception as error:
+        raise FlintlogError([Diagnostic("E921", "Spark's Java does not start", note=log_note())]) from error
+
+
+def log_note() -> str | None:
+    """Where to read on when Spark has failed. The file stays from now on."""
+    _Log.named = True
+    return f"Spark's log is {_Log.path}" if _Log.path is not None else None
+
+
+@contextmanager
+def environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """The block runs with these variables, for the processes that it starts; the caller's are then as before."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+class _Log:
+    path: Path | None = None
+    named = False
+
+
+def _log() -> IO[bytes]:
+    """Where Java's messages go. A file of our own goes with the process, unless it has been named to the user."""
+    wanted = os.environ.get(LOG_VARIABLE)
+    if wanted:
+        _Log.path, _Log.named = Path(wanted), True
+        return _Log.path.open("ab")
+    handle, name = mkstemp(prefix="flintlog-spark-", suffix=".log")
+    _Log.path = Path(name)
+    atexit.register(_remove, os.getpid())
+    return os.fdopen(handle, "wb")
+
+
+def _remove(process: int) -> None:
+    if process == os.getpid() and _Log.path is not None and not _Log.named:
+        _Log.path.unlink(missing_ok=True)
+
+
+def _memory() -> str:
+    """A quarter of the machine's for Java: what tasks keep of a stratum is outside of it."""
+    return f"{max(1024, min(total_memory() >> 22, 16 << 10))}m"

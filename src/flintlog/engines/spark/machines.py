@@ -1,0 +1,48 @@
+"""The machine that a task computes with: what symbols and records stand for, as far as it has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flintlog.diagnostics import InternalError
+from flintlog.engines.closures import Machine
+from flintlog.ir.words import Words
+from flintlog.source import Span
+from flintlog.types import Kind, Value
+
+
+@dataclass(frozen=True)
+class MachineSeed:
+    """What a machine grows from in a task. `values` have the numbers 0, 1, …; unless they are `all`, the task must
+    not come upon others."""
+
+    word_size: int
+    values: Sequence[Value]
+    all: bool
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def machine(self, notify: Callable[[str, Span], None]) -> Machine:
+        kind = Machine if self.all else _SealedMachine
+        machine = kind(Words(self.word_size), self.functions, notify)
+        machine._numbers.update({value: number for number, value in enumerate(self.values)})
+        machine._values.extend(self.values)
+        return machine
+
+
+def values_since(machine: Machine, known: int) -> list[tuple[int, Value]]:
+    """The values that a machine has numbered beyond the first so many."""
+    return list(enumerate(machine._values[known:], known))
+
+
+class _SealedMachine(Machine):
+    """Knows the constants of a program; another value would get a number that stands for something else elsewhere."""
+
+    def word(self, value: Any, kind: Kind) -> int:
+        if not kind.is_numeric and value is not None and value not in self._numbers:
+            raise InternalError("spark", f"a task came upon the value {value!r}, which it was not given")
+        return super().word(value, kind)
+
+    def intern(self, texts: Sequence[str]) -> list[int]:
+        return [self.word(text, Kind.SYMBOL) for text in texts]

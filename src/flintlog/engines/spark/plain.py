@@ -1,0 +1,176 @@
+"""Plain columns: how values of each kind stand in a DataFrame that a user can read, and the same in Arrow.
+
+Numbers are bigint, unsigned ones decimal(20,0), floats double, symbols strings, records and branches the text that
+Parquet files have of them. Equal values have equal text, so that text can be their name in a dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from flintlog.io.atomic import decode, encode
+from flintlog.io.column_facts import ColumnFacts, Symbols
+from flintlog.io.numerals import print_float
+from flintlog.io.schema import Schema
+from flintlog.io.text_values import quote_symbol
+from flintlog.types import Adt, Kind, Row, Value
+
+if TYPE_CHECKING:
+    import numpy
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+# The column that stands for a relation without columns: a row of it says that the relation holds.
+NULLARY = "c0"
+_DDL = {Kind.NUMBER: "bigint", Kind.UNSIGNED: "decimal(20,0)", Kind.FLOAT: "double"}
+
+
+def spark_type(kind: Kind) -> str:
+    """The type of a plain column, as Spark's DDL spells it."""
+    return _DDL.get(kind, "string")
+
+
+def places(count: int) -> list[str]:
+    """The names of columns by their places; a relation without columns has one all the same."""
+    return [f"c{place}" for place in range(count)] or [NULLARY]
+
+
+def plain_ddl(kinds: Sequence[Kind]) -> str:
+    """The columns of a plain frame, named by their places. Names of a program may differ in case only, or hold what
+    Spark would take for something else; a place never does."""
+    return ", ".join(f"c{place} {spark_type(kind)}" for place, kind in enumerate(kinds)) or f"{NULLARY} bigint"
+
+
+def arrow_type(kind: Kind) -> pa.DataType:
+    import pyarrow as pa
+
+    if kind is Kind.NUMBER:
+        return pa.int64()
+    if kind is Kind.UNSIGNED:
+        return pa.decimal128(20, 0)
+    return pa.float64() if kind is Kind.FLOAT else pa.string()
+
+
+def plain_table(schema: Schema, rows: Iterable[Row] | ColumnFacts) -> pa.Table:
+    """Rows as plain columns, named by their places."""
+    import pyarrow as pa
+
+    if not schema.columns:
+        return pa.table({NULLARY: pa.array([0] * sum(1 for _ in rows), pa.int64())})
+    if isinstance(rows, ColumnFacts):
+        arrays = [_array_of(column) for column in rows.columns]
+    else:
+        kept = list(rows)
+        arrays = [
+            _array(kind, [row[place] for row in kept], schema.word_size) for place, kind in enumerate(schema.kinds())
+        ]
+    return pa.Table.from_arrays(arrays, names=places(len(arrays)))
+
+
+def _array_of(column: Any) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, Symbols):
+        return text_array(column.texts).take(pa.array(column.positions))
+    return decimals(column) if column.dtype.kind == "u" else pa.array(column)
+
+
+def _array(kind: Kind, values: list[Any], word_size: int) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    if kind is Kind.UNSIGNED:
+        return decimals(np.array(values, np.uint64))
+    if kind.is_numeric:
+        return pa.array(values, arrow_type(kind), from_pandas=False)
+    if kind is not Kind.SYMBOL:
+        values = [record_text(value, word_size) for value in values]
+    return text_array(values)
+
+
+def decimals(values: NDArray[numpy.uint64]) -> pa.Array:
+    """Unsigned numbers as Arrow's decimals: 16 bytes each, of which the upper half is zero."""
+    import numpy as np
+    import pyarrow as pa
+
+    halves = np.zeros((len(values), 2), np.uint64)
+    halves[:, 0] = values
+    return pa.Array.from_buffers(arrow_type(Kind.UNSIGNED), len(values), [None, pa.py_buffer(halves)])
+
+
+def unsigned_of(array: pa.Array) -> NDArray[numpy.uint64]:
+    """What `decimals` made decimals of."""
+    import numpy as np
+
+    whole = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, 2)[array.offset : array.offset + len(array)]
+    return np.ascontiguousarray(whole[:, 0])
+
+
+def text_array(texts: Sequence[str]) -> pa.Array:
+    """Texts as strings. Bytes that were no UTF-8 when they were read stand there as they were, which neither Arrow nor
+    Spark minds as long as nobody decodes them."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array(list(map(encode, texts)), pa.binary()).view(pa.string())
+
+
+def texts_of(array: pa.Array | pa.ChunkedArray) -> list[str]:
+    """The texts that `text_array` made strings of."""
+    import pyarrow as pa
+
+    try:
+        texts: list[str] = array.to_pylist()
+    except UnicodeDecodeError:
+        texts = [decode(data) for data in array.cast(pa.binary()).to_pylist()]
+    return texts
+
+
+def record_text(value: Value, word_size: int) -> str:
+    """A record or branch as text that can be read back, the same for equal values: negative zero prints like zero, and
+    a float with all digits that its words have, whatever its type. Nothing here recurses: lists are nested records."""
+    digits = 9 if word_size == 32 else 17
+    pieces: list[str] = []
+    todo: list[Any] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, _Piece):
+            pieces.append(item.text)
+        elif item is None:
+            pieces.append("nil")
+        elif isinstance(item, str):
+            pieces.append(quote_symbol(item))
+        elif isinstance(item, float):
+            pieces.append(print_float(item if item else 0.0, digits))
+        elif isinstance(item, Adt):
+            pieces.append("$" + item.branch)
+            if item.args:
+                pieces.append("(")
+                todo += [_Piece(")"), *_separated(item.args)]
+        elif isinstance(item, tuple):
+            pieces.append("[")
+            todo += [_Piece("]"), *_separated(item)]
+        else:
+            pieces.append(str(item))
+    return "".join(pieces)
+
+
+class _Piece:
+    """Text between values."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_COMMA = _Piece(", ")
+
+
+def _separated(values: tuple[Value, ...]) -> Iterator[Any]:
+    """The values from the last to the first, as a stack takes them, with commas between them."""
+    for place, value in enumerate(reversed(values)):
+        if place:
+            yield _COMMA
+        yield value

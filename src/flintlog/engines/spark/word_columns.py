@@ -1,0 +1,101 @@
+"""Between plain columns and words, where no dictionary is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintlog.types import Kind
+
+if TYPE_CHECKING:
+    import numpy
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyspark.sql import Column, DataFrame
+
+
+def word_of(column: Column, kind: Kind, word_size: int) -> Column:
+    """The word of a plain number, or of an unsigned one; others stay what they are."""
+    from pyspark.sql import functions as F
+
+    if kind is not Kind.UNSIGNED:
+        return column
+    half, whole = 1 << (word_size - 1), 1 << word_size
+    signed = F.when(column >= _decimal(half), column - _decimal(whole)).otherwise(column)
+    return signed.cast("bigint")
+
+
+def plain_of(column: Column, kind: Kind, word_size: int) -> Column:
+    """What `word_of` made a word of."""
+    from pyspark.sql import functions as F
+
+    if kind is not Kind.UNSIGNED:
+        return column
+    exact = column.cast("decimal(20,0)")
+    return F.when(column < 0, exact + _decimal(1 << word_size)).otherwise(exact).cast("decimal(20,0)")
+
+
+def _decimal(number: int) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.lit(str(number)).cast("decimal(20,0)")
+
+
+def floats_to_words(frame: DataFrame, kinds: Sequence[Kind], word_size: int) -> DataFrame:
+    """Columns c0… of which those of floats become words; the others are words already."""
+    if Kind.FLOAT not in kinds:
+        return frame
+    ddl = ", ".join(f"c{place} bigint" for place in range(len(kinds)))
+    return frame.mapInArrow(partial(_to_words, _floats(kinds), word_size), ddl)
+
+
+def words_to_floats(frame: DataFrame, kinds: Sequence[Kind], word_size: int) -> DataFrame:
+    """Columns c0… of words, of which those of floats become double; the others stay words."""
+    if Kind.FLOAT not in kinds:
+        return frame
+    ddl = ", ".join(f"c{place} {'double' if kind is Kind.FLOAT else 'bigint'}" for place, kind in enumerate(kinds))
+    return frame.mapInArrow(partial(_to_floats, _floats(kinds), word_size), ddl)
+
+
+def _floats(kinds: Sequence[Kind]) -> list[int]:
+    return [place for place, kind in enumerate(kinds) if kind is Kind.FLOAT]
+
+
+def _to_words(floats: list[int], word_size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for place in floats:
+            words = float_words(batch.column(place).to_numpy(), word_size)
+            batch = _with(batch, place, words)
+        yield batch
+
+
+def _to_floats(floats: list[int], word_size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for place in floats:
+            batch = _with(batch, place, words_as_floats(batch.column(place).to_numpy(), word_size))
+        yield batch
+
+
+def _with(batch: pa.RecordBatch, place: int, values: NDArray[Any]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return batch.set_column(place, f"c{place}", pa.array(values))
+
+
+def float_words(values: NDArray[Any], word_size: int) -> NDArray[numpy.int64]:
+    """The words of floats: their bits."""
+    import numpy as np
+
+    if word_size == 64:
+        return np.ascontiguousarray(values, np.float64).view(np.int64)
+    return values.astype(np.float32).view(np.int32).astype(np.int64)
+
+
+def words_as_floats(words: NDArray[numpy.int64], word_size: int) -> NDArray[numpy.float64]:
+    """What `float_words` made words of."""
+    import numpy as np
+
+    if word_size == 64:
+        return np.ascontiguousarray(words).view(np.float64)
+    return words.astype(np.int32).view(np.float32).astype(np.float64)
