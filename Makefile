@@ -16,7 +16,7 @@ LOCK_FLAGS ?= # make lock LOCK_FLAGS=--upgrade moves every pin to its newest rel
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## run an example program, print its answer and timings
+demo: $(READY) ## run an example through the Spark pipeline, print its answer and timings
 	@$(BIN)/python scripts/demo.py
 
 test: lint ## everything CI runs: lint, types, imports, tests, doctests

@@ -23,17 +23,20 @@ class ProgressLine:
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        if progress.note:
-            self._say(progress.note)
+        if progress.note:  # stays, unlike the line below
+            self.clear()
+            self._stream.write(f"{progress.note}\n")
+            self._stream.flush()
             return
         pause = ON_TERMINAL if self._terminal else IN_LOG
         if now - self._started < PATIENCE or now - self._said < pause:
             return
         speed = max(0, progress.rows - self._rows) / (now - self._said)
         self._said, self._rows = now, progress.rows
+        new = f", {progress.delta:,} new" if progress.delta else ""
         self._say(
             f"stratum {progress.stratum}/{progress.strata}, round {progress.round}: "
-            f"{progress.relation} has {progress.rows:,} rows ({speed:,.0f} rows/s, {now - self._started:.0f} s)"
+            f"{progress.relation} has {progress.rows:,} rows{new} ({speed:,.0f} rows/s, {now - self._started:.0f} s)"
         )
 
     def _say(self, text: str) -> None:

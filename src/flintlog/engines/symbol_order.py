@@ -32,7 +32,8 @@ def numbers_show(program: Program) -> bool:
     """Whether a program's answer may depend on the numbers that symbols get, or on the order of rows."""
     if any(relation.choice for relation in program.relations.values()):
         return True
-    return any(isinstance(s, Reinterpret | Counter) or (isinstance(s, Call) and s.op == "ord") for s in _scalars(program))
+    scalars = _scalars(program)
+    return any(isinstance(s, Reinterpret | Counter) or (isinstance(s, Call) and s.op == "ord") for s in scalars)
 
 
 def _scalars(program: Program) -> Iterator[Scalar]:

@@ -1,4 +1,4 @@
-"""What an engine that reads sources itself is told, and how its results are written: with an engine that only listens."""
+"""What an engine that reads sources itself is told, and how its results are written; with an engine that listens."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DataFrame:
     """What a frame of Spark's looks like from outside."""
 
     __module__ = "pyspark.sql.classic.dataframe"
-    sparkSession = "the session of the frame"
+    sparkSession = "the session of the frame"  # noqa: N815 - as pyspark spells it
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_the_command_line_says_what_it_wants(engine: Listener, tmp_path: Path, c
     options = ["--partitions", "3", "--strategy", "resident", "--checkpoint-dir", "c", "--checkpoint-every", "5"]
     assert main(["run", str(tmp_path / "p.dl"), "-F", str(tmp_path), *options, "--bad-records", "bad"]) == 0
     (heard,) = engine.heard
-    assert (heard.wanted, heard.sized) == ({"g"}, {"e"})
+    assert (heard.wanted, heard.sized) == (frozenset({"g"}), frozenset({"e"}))
     said = heard.spark
     assert (said.partitions, said.strategy, said.checkpoint_dir, said.checkpoint_every) == (3, "resident", "c", 5)
     assert (said.bad_records, said.master) == ("bad", None)

@@ -23,6 +23,7 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 _tables: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
 _rows: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[DataFrame, DataFrame] = WeakKeyDictionary()
 _configuring = Lock()
 
 
@@ -41,12 +42,17 @@ def frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = Non
             frame = frame.coalesce(wanted)
     if names is not None:
         frame = frame.toDF(*names)
+    return with_table(frame, table)
+
+
+def with_table(frame: DataFrame, table: pa.Table) -> DataFrame:
+    """The same DataFrame; `table_behind` then knows its rows."""
     _tables[frame] = table
     return frame
 
 
 def table_behind(frame: DataFrame) -> pa.Table | None:
-    """The table that a DataFrame was made of here, with the same columns in the same order."""
+    """The rows of a DataFrame that was made here of rows on the driver, with the same columns in the same order."""
     return _tables.get(frame)
 
 
@@ -74,6 +80,20 @@ def estimated_bytes(frame: DataFrame) -> int | None:
     size = int(str(plan.queryExecution().optimizedPlan().stats().sizeInBytes()))
     # Of what Spark knows nothing, it says the greatest number there is, or multiples of it.
     return size if size < 1 << 60 else None
+
+
+def keep(frame: DataFrame, persisted: DataFrame) -> DataFrame:
+    """The same DataFrame; `release` then gives back what Spark keeps for it."""
+    _kept[frame] = persisted
+    return frame
+
+
+def release(frame: DataFrame) -> None:
+    """Gives back what Spark keeps for a DataFrame that was made here, if anything: it is computed again when it is
+    used again."""
+    persisted = _kept.pop(frame, None)
+    if persisted is not None:
+        persisted.unpersist()
 
 
 @contextmanager

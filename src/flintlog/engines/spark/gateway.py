@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import IO
 
+import flintlog
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import total_memory
 from flintlog.engines.spark.java import java_home
@@ -34,6 +35,7 @@ def start_java(master: str | None) -> None:
         # What the host's name resolves to is of no interest to one process, and often wrong on laptops.
         settings["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
         settings["SPARK_DRIVER_MEMORY"] = os.environ.get("SPARK_DRIVER_MEMORY", _memory())
+        settings |= _python_path()
     try:
         with _log() as log, environment(settings):
             SparkContext._ensure_initialized(gateway=launch_gateway(popen_kwargs={"stderr": log}))
@@ -82,6 +84,14 @@ def _log() -> IO[bytes]:
 def _remove(process: int) -> None:
     if process == os.getpid() and _Log.path is not None and not _Log.named:
         _Log.path.unlink(missing_ok=True)
+
+
+def _python_path() -> dict[str, str]:
+    """Tasks here find this package where this process found it, be that a directory that is not installed."""
+    folder = Path(flintlog.__file__).parents[1]
+    if folder.name in ("site-packages", "dist-packages"):
+        return {}
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))}
 
 
 def _memory() -> str:

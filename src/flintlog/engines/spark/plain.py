@@ -144,7 +144,7 @@ def record_text(value: Value, word_size: int) -> str:
         elif isinstance(item, str):
             pieces.append(quote_symbol(item))
         elif isinstance(item, float):
-            pieces.append(print_float(item if item else 0.0, digits))
+            pieces.append(print_float(item or 0.0, digits))
         elif isinstance(item, Adt):
             pieces.append("$" + item.branch)
             if item.args:

@@ -10,7 +10,8 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -18,34 +19,35 @@ from typing import TYPE_CHECKING, Any
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.gateway import environment, log_note, start_java
 from flintlog.engines.spark.masters import check_master, is_local, is_on_this_machine, slots
+from flintlog.engines.spark.ship import ship
 from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:
-    from pyspark import SparkConf
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
+
+# How long executors are waited for, and for how long their number must stay, in seconds.
+PATIENCE, SETTLED = 20.0, 0.5
 
 # Rows of an Arrow batch. Spark's own 10,000 makes a partition of every 10,000 rows that Python hands over.
 ARROW_ROWS = 1 << 18
 
 
-def open_session(options: SparkOptions, name: str) -> tuple[SparkSession, bool]:
-    """The session for a run called `name`, and whether it was made here. FlintlogError where there can be none.
+def open_session(
+    options: SparkOptions, name: str, say: Callable[[str], None] = lambda text: None
+) -> tuple[SparkSession, bool]:
+    """The session for a run called `name`, with this package in its tasks, and whether it was made here. FlintlogError
+    where there can be none. `say` gets what a user who has to wait should know.
 
     Nobody but `end_session` stops a session that was made here: results are computed when they are looked at.
     """
     require_packages()
-    found = options.session if options.session is not None else _found(options.master)
-    if found is not None:
-        return found, found is _Made.session
-    master = options.master
-    if master is not None:
-        check_master(master)
-    if master is not None and master.startswith("sc://"):
-        session = _connected(master)
-    else:
-        session = _started(master, name)
-    _Made.session = session
-    return session, True
+    session = options.session if options.session is not None else _found(options.master)
+    if session is None:
+        session = _Made.session = _made(options.master, name)
+        _await_executors(session, say)
+    ship(session)
+    return session, session is _Made.session
 
 
 def end_session() -> None:
@@ -132,6 +134,14 @@ def _found(master: str | None) -> SparkSession | None:
     return session
 
 
+def _made(master: str | None, name: str) -> SparkSession:
+    if master is not None:
+        check_master(master)
+        if master.startswith("sc://"):
+            return _connected(master)
+    return _started(master, name)
+
+
 def _connected(url: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
@@ -183,6 +193,32 @@ def _configuration(master: str | None, name: str) -> SparkConf:
             conf.setIfMissing("spark.ui.enabled", "false")
         conf.setIfMissing("spark.sql.shuffle.partitions", str(slots(chosen)))
     return conf
+
+
+def _await_executors(session: SparkSession, say: Callable[[str], None]) -> None:
+    """A cluster's executors come one by one: until the first is there nobody knows how many slots there are, and if
+    none comes, jobs wait for ever without a word."""
+    if is_connect(session) or is_local(session.sparkContext.master or ""):
+        return
+    context = session.sparkContext
+    if (context.getConf().get("spark.dynamicAllocation.enabled") or "false") == "true":
+        return  # they come when there is work
+    started, known, since = time.monotonic(), 0, 0.0
+    while (now := time.monotonic()) - started < PATIENCE:
+        count = _executors(context)
+        if count != known:
+            known, since = count, now
+        elif known and now - since > SETTLED:
+            return
+        time.sleep(0.1)
+    if not known:
+        say(f"{context.master} has given no executor yet: are there workers with free cores and memory?")
+
+
+def _executors(context: SparkContext) -> int:
+    """How many there are beside the driver."""
+    count: int = context._jsc.sc().getExecutorMemoryStatus().size()
+    return count - 1
 
 
 def _refused(master: str, error: Exception) -> FlintlogError:

@@ -37,7 +37,7 @@ def tagged(frames: Sequence[tuple[int, DataFrame, Column | None]], width: int) -
         words = [f.col(name) for name in frame.columns]
         rest = [f.lit(None).cast("bigint") for _ in range(width - len(words))]
         columns = [column.alias(f"c{i}") for i, column in enumerate([*words, *rest])]
-        where = [task.cast("int").alias("k")] if task is not None else []
+        where = [task.alias("k")] if task is not None else []
         parts.append(frame.select(f.lit(number).cast("int").alias("r"), *where, *columns))
     result = parts[0]
     for part in parts[1:]:

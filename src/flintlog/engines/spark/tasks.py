@@ -7,6 +7,7 @@ import pickle
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,14 @@ from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.placement import Placement, Snapshot, owner
-from flintlog.engines.spark.exchange import Mesh, Message, Snapshots, Ticket
 from flintlog.engines.spark.exchange.errors import RunFailed
+from flintlog.engines.spark.exchange.mesh import Mesh
+from flintlog.engines.spark.exchange.message import Batch, Message
+from flintlog.engines.spark.exchange.snapshots import Snapshots
+from flintlog.engines.spark.exchange.ticket import Ticket
 from flintlog.engines.spark.machines import MachineSeed, values_since
 from flintlog.engines.spark.pivot import Decomposed
-from flintlog.engines.spark.tagged import gathered, message_out, rows_in, rows_out, width_of
+from flintlog.engines.spark.tagged import gathered, message_out, rows_in, rows_out
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Stratum
 
@@ -95,26 +99,29 @@ class DecomposedTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found: dict[int, dict[int, list[Columns]]] = {}
-        for number, task, columns in rows_in(batches, self.work.arities(), task=True):
-            found.setdefault(task, {}).setdefault(number, []).append(columns)
+        known = len(self.work.inputs)
+        for number, task, columns in rows_in(batches, [*self.work.arities(), 1], task=True):
+            parts = found.setdefault(task, {})
+            if number < known:  # what comes after the inputs just says that the task is there
+                parts.setdefault(number, []).append(columns)
         for task in sorted(found):
-            columns = gathered(found.pop(task))
-            yield from _reporting(self.work, lambda machine, c=columns, t=task: self._evaluate(c, t, machine))
+            rows = gathered(found.pop(task))
+            yield from _reporting(self.work, partial(self._evaluate, rows, task))
 
     @deep_recursion()
-    def _evaluate(self, columns: dict[int, Columns], task: int, machine: Machine) -> Any:
-        parts = self.parts
+    def _evaluate(self, rows_of: dict[int, Columns], task: int, machine: Machine) -> Any:
+        parts, columns = self.parts, dict(rows_of)
         if parts.whole is not None:
             everywhere = _run_columns(self.work, columns, machine, (parts.whole,))
-            columns = dict(columns)
             for name, whole in parts.whole_of.items():
                 rows = everywhere(whole)
                 if rows[0].size:
                     mine = owner(rows[parts.pivots[name]], self.tasks) == task
                     number = self.work.inputs.index(name)
                     rows = [column[mine] for column in rows]
-                    known = columns.get(number)
-                    columns[number] = rows if known is None else [np.concatenate(p) for p in zip(known, rows, strict=True)]
+                    if number in columns:
+                        rows = [np.concatenate(both) for both in zip(columns[number], rows, strict=True)]
+                    columns[number] = rows
         return _run_columns(self.work, columns, machine, (parts.stratum,))
 
 
@@ -163,9 +170,10 @@ class _Exchange:
     def all_to_all(
         self, numbers: tuple[int, ...], batches: Sequence[Sequence[tuple[int, Columns]]]
     ) -> tuple[tuple[int, ...], list[tuple[int, Columns]]]:
-        received = self.mesh.exchange([Message(numbers, list(batch)) for batch in batches])
+        out = [Message(numbers, [Batch(tag, columns) for tag, columns in to]) for to in batches]
+        received = self.mesh.exchange(out)
         sums = tuple(sum(values) for values in zip(*(message.numbers for message in received), strict=True))
-        return sums, [batch for message in received for batch in message.batches]
+        return sums, [(batch.tag, list(batch.columns)) for message in received for batch in message.batches]
 
 
 class _Keeper:

@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
 def word_of(column: Column, kind: Kind, word_size: int) -> Column:
     """The word of a plain number, or of an unsigned one; others stay what they are."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as fn
 
     if kind is not Kind.UNSIGNED:
         return column
     half, whole = 1 << (word_size - 1), 1 << word_size
-    signed = F.when(column >= _decimal(half), column - _decimal(whole)).otherwise(column)
+    signed = fn.when(column >= _decimal(half), column - _decimal(whole)).otherwise(column)
     return signed.cast("bigint")
 
 
 def plain_of(column: Column, kind: Kind, word_size: int) -> Column:
     """What `word_of` made a word of."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as fn
 
     if kind is not Kind.UNSIGNED:
         return column
     exact = column.cast("decimal(20,0)")
-    return F.when(column < 0, exact + _decimal(1 << word_size)).otherwise(exact).cast("decimal(20,0)")
+    return fn.when(column < 0, exact + _decimal(1 << word_size)).otherwise(exact).cast("decimal(20,0)")
 
 
 def _decimal(number: int) -> Column:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as fn
 
-    return F.lit(str(number)).cast("decimal(20,0)")
+    return fn.lit(str(number)).cast("decimal(20,0)")
 
 
 def floats_to_words(frame: DataFrame, kinds: Sequence[Kind], word_size: int) -> DataFrame:

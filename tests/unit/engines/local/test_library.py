@@ -42,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     return place
 
 
-load: Callable[[], Kernels] = library.kernels.__wrapped__
+load: Callable[[], Kernels] = library._load
 
 
 def works(kernels: Kernels) -> bool:

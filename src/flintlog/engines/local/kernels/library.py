@@ -1,6 +1,7 @@
 """The kernels' machine code: compiled once for an installation and a processor, then loaded from disk.
 
-Loading needs llvmlite alone, in a tenth of the time that Numba takes to be imported.
+Loading needs llvmlite alone, in a tenth of the time that Numba takes to be imported. The package may be a directory,
+or a zip or wheel on Python's path, which then may hold machine code itself.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 _HERE = Path(__file__).parent
 # One copy of the machine code for all threads: a second would be freed under whoever runs it.
@@ -58,22 +62,30 @@ def kernels() -> Kernels:
 
 
 def _load() -> Kernels:
-    name = _file_name()
-    for folder in _folders():
-        known = _read(folder / name)
-        if known is not None:
-            return Kernels(*known)
-    from flintlog.engines.local.kernels.compile import compile_kernels
-
-    code, arities = compile_kernels()
-    _keep(name, code, arities)
-    return Kernels(code, arities)
+    return Kernels(*_code())
 
 
 def kernels_are_compiled() -> bool:
     """Whether the next call of `kernels` will be quick."""
+    return _known(_file_name()) is not None
+
+
+def machine_code() -> tuple[str, bytes]:
+    """A path inside the package, and the file that spares those who find it there the compilation."""
+    return f"engines/local/kernels/__pycache__/{_file_name()}", _packed(*_code())
+
+
+def _code() -> tuple[bytes, dict[str, int]]:
+    """The machine code, compiled and kept if nobody has done so."""
     name = _file_name()
-    return any(_read(folder / name) is not None for folder in _folders())
+    known = _known(name)
+    if known is not None:
+        return known
+    from flintlog.engines.local.kernels.compile import compile_kernels
+
+    code, arities = compile_kernels()
+    _keep(name, code, arities)
+    return code, arities
 
 
 @cache
@@ -82,8 +94,10 @@ def _file_name() -> str:
     import llvmlite.binding as llvm
 
     digest = hashlib.sha256()
-    for path in [*sorted((_HERE / "source").glob("*.py")), _HERE / "layout.py", _HERE / "compile.py"]:
-        digest.update(path.read_bytes())
+    here = _package()
+    sources = [file for file in (here / "source").iterdir() if file.name.endswith(".py")]
+    for file in [*sorted(sources, key=lambda file: file.name), here / "layout.py", here / "compile.py"]:
+        digest.update(file.read_bytes())
     llvm.initialize_native_target()
     for package in ("numba", "llvmlite"):
         digest.update(_version_file(package).read_bytes())
@@ -98,6 +112,25 @@ def _version_file(package: str) -> Path:
     return Path(spec.origin).with_name("_version.py")
 
 
+def _package() -> Path | Traversable:
+    """Where the source is."""
+    if _HERE.is_dir():
+        return _HERE
+    from importlib.resources import files
+
+    assert __package__
+    return files(__package__)
+
+
+def _known(name: str) -> tuple[bytes, dict[str, int]] | None:
+    """The machine code of that name and what its functions take, from wherever it is kept."""
+    for folder in (_package() / "__pycache__", *_folders()):
+        known = _read(folder / name)
+        if known is not None:
+            return known
+    return None
+
+
 def _folders() -> Iterator[Path]:
     """Where machine code may be kept: beside the source, as Python's own is; where that is not writable, with the
     user's caches."""
@@ -106,24 +139,29 @@ def _folders() -> Iterator[Path]:
     yield Path(home) / "flintlog"
 
 
-def _read(path: Path) -> tuple[bytes, dict[str, int]] | None:
+def _read(file: Path | Traversable) -> tuple[bytes, dict[str, int]] | None:
     """What `_keep` wrote, if it is all there: LLVM does not survive half an object file."""
     try:
-        first, _, code = path.read_bytes().partition(b"\n")
+        first, _, code = file.read_bytes().partition(b"\n")
         facts = json.loads(first)
         return (code, facts["arities"]) if facts["digest"] == hashlib.sha256(code).hexdigest() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _keep(name: str, code: bytes, arities: dict[str, int]) -> None:
+def _packed(code: bytes, arities: dict[str, int]) -> bytes:
+    """What `_read` reads."""
     facts = {"arities": arities, "digest": hashlib.sha256(code).hexdigest()}
+    return json.dumps(facts).encode() + b"\n" + code
+
+
+def _keep(name: str, code: bytes, arities: dict[str, int]) -> None:
     for folder in _folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder) as scratch:
                 file = Path(scratch) / name
-                file.write_bytes(json.dumps(facts).encode() + b"\n" + code)
+                file.write_bytes(_packed(code, arities))
                 file.replace(folder / name)
         except OSError:
             continue

@@ -17,8 +17,9 @@ _AT_THE_DOOR = 256
 
 
 class Door:
-    """Listens on one interface, at a port that the system chooses unless one is given. Every caller gets a thread of its
-    own, which proves it within `seconds` and then runs `welcome(connection)`; whoever fails is cut off and counted."""
+    """Listens on one interface, at a port that the system chooses unless one is given. Every caller gets a thread, in
+    which it has `seconds` to prove itself; then that thread runs `welcome(connection)`. Others are cut off and counted.
+    """
 
     def __init__(
         self,
@@ -64,7 +65,13 @@ class Door:
             if not self._places.acquire(blocking=False):
                 self._refuse(connection)
                 continue
-            threading.Thread(target=self._receive, args=(connection,), name="flintlog-caller", daemon=True).start()
+            caller = threading.Thread(target=self._receive, args=(connection,), name="flintlog-caller", daemon=True)
+            try:
+                caller.start()
+            except RuntimeError:
+                # No more threads for the moment.
+                self._places.release()
+                self._refuse(connection)
 
     def _receive(self, connection: socket.socket) -> None:
         try:

@@ -45,8 +45,6 @@ def as_error(ending: Ending) -> ExchangeError:
             return Superseded("a newer attempt has taken over")
         case "missing":
             absent = ", ".join(map(str, ending["ranks"]))
-            return RanksMissing(
-                f"ranks {absent} did not come within {ending['seconds']:g} s: there must be as many free slots as partitions"
-            )
+            return RanksMissing(f"of the ranks, {absent} did not come within {ending['seconds']:g} s")
         case _:
             return DriverGone("the driver has ended the run")

@@ -97,7 +97,7 @@ def _decode_piece(width: int, rows: int) -> Generator[memoryview, None, list[Col
     if not width * rows * 8 <= length <= width * (rows * 8 + 256) + _OVERHEAD:
         raise ProtocolError(f"a piece of {length} bytes for {rows} rows of {width} columns")
     received = np.empty(length, np.uint8)
-    yield memoryview(received)
+    yield received.data
     buffer = pa.py_buffer(received)
     try:
         batch = pa.ipc.read_record_batch(buffer, _schema(width))

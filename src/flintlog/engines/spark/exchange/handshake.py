@@ -1,15 +1,15 @@
 """Both ends of a new connection prove to each other that they know the secret of the run.
 
-The standard library's `multiprocessing.connection` has such a challenge too, but with MD5, with pickles not far away, and
-without a deadline. Here every message has a fixed length and nothing is parsed before the proof:
+The standard library's `multiprocessing.connection` has such a challenge too, but with MD5 and without a deadline. Here
+every message has a fixed length, and nothing is parsed before the proof:
 
     listener -> caller    GREETING, 32 random bytes a
     caller   -> listener  GREETING, 32 random bytes b, HMAC(secret, "caller",   purpose, a, b)
     listener -> caller                                 HMAC(secret, "listener", purpose, a, b)
 
-The purpose names the listener (the driver, or a rank), so that a proof made for one is worthless at another. Both sides'
-labels differ, so that nobody can be made to answer its own challenge. The connection is not encrypted afterwards: whoever
-can alter packets between the machines is out of reach of this, as with Spark's own connections by default.
+The purpose names the listener (the driver, or a rank), so that a proof made for one is worthless at another. The labels
+of the sides differ, so that nobody can be made to answer its own challenge. The connection is not encrypted afterwards:
+this keeps strangers out, not somebody who can alter packets under way, as with Spark's own connections by default.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def rank_purpose(rank: int) -> bytes:
 
 
 def admit(connection: socket.socket, secret: bytes, purpose: bytes, seconds: float) -> None:
-    """The listener's side. Raises Refused or OSError unless the caller knows the secret, after `seconds` at the latest."""
+    """The listener's side: raises Refused or OSError unless the caller proves itself within `seconds`."""
     deadline = time.monotonic() + seconds
     ours = os.urandom(NONCE)
     _send(connection, GREETING + ours, deadline)
@@ -48,20 +48,26 @@ def admit(connection: socket.socket, secret: bytes, purpose: bytes, seconds: flo
 
 
 def introduce(connection: socket.socket, secret: bytes, purpose: bytes, seconds: float) -> None:
-    """The caller's side. Raises Refused or OSError unless the listener knows the secret, after `seconds` at the latest."""
+    """The caller's side: raises Refused or OSError unless the listener proves itself within `seconds`.
+
+    A ConnectionError means that the listener has turned us away unheard.
+    """
     deadline = time.monotonic() + seconds
     challenge = receive_exactly(connection, len(GREETING) + NONCE, deadline)
     if not challenge.startswith(GREETING):
         raise Refused("a listener that does not speak the exchange's language")
     theirs, ours = challenge[len(GREETING) :], os.urandom(NONCE)
     _send(connection, GREETING + ours + _proof(secret, b"caller", purpose, theirs, ours), deadline)
-    proof = receive_exactly(connection, PROOF, deadline)
+    try:
+        proof = receive_exactly(connection, PROOF, deadline)
+    except ConnectionError as error:
+        raise Refused("the listener does not accept our secret") from error
     if not hmac.compare_digest(proof, _proof(secret, b"listener", purpose, theirs, ours)):
         raise Refused("a listener without the secret of the run")
 
 
 def receive_exactly(connection: socket.socket, count: int, deadline: float) -> bytes:
-    """That many bytes. Raises ConnectionError at the stream's end and TimeoutError at the deadline, however slowly bytes drip."""
+    """That many bytes. Raises ConnectionError at its end and TimeoutError at the deadline, however they drip."""
     received = b""
     while len(received) < count:
         connection.settimeout(_left(deadline))

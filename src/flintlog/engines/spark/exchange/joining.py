@@ -7,10 +7,11 @@ import queue
 import socket
 import struct
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flintlog.engines.spark.exchange.door import Door
-from flintlog.engines.spark.exchange.errors import DriverGone, PeerLost, RanksMissing, Refused
+from flintlog.engines.spark.exchange.errors import DriverGone, PeerLost, Refused
 from flintlog.engines.spark.exchange.handshake import DRIVER, rank_purpose, receive_exactly
 from flintlog.engines.spark.exchange.line import Frame, Line
 from flintlog.engines.spark.exchange.sockets import HANDSHAKE_SECONDS, call, close
@@ -22,7 +23,8 @@ _HELLO = struct.Struct("<QQ")
 _CONNECT_SECONDS = 30.0
 _GLANCE_SECONDS = 0.05
 
-Caller = tuple[int, int, socket.socket]
+# Generation, rank and connection of whoever has called.
+Callers = queue.SimpleQueue[tuple[int, int, socket.socket]]
 
 
 @dataclass
@@ -36,25 +38,31 @@ class Joined:
 
 
 def join(ticket: Ticket, rank: int, attempt: int) -> Joined:
-    """Comes back when all ranks of one generation are connected. Raises an ExchangeError otherwise, and leaves nothing open."""
+    """Comes back when all ranks of one generation are connected; raises an ExchangeError otherwise."""
     with contextlib.ExitStack() as on_failure:
         line = _reach_driver(ticket)
         on_failure.callback(line.close)
-        callers: queue.SimpleQueue[Caller] = queue.SimpleQueue()
+        callers: Callers = queue.SimpleQueue()
         # The address by which we reach the driver: it is the one on the network that the machines share.
-        door = Door(line.local_host, ticket.secret, rank_purpose(rank), lambda c: _hello(c, callers))
-        with contextlib.closing(door):
-            line.send("register", run=ticket.run, rank=rank, attempt=attempt, address=(line.local_host, door.port))
-            go = _await_go(line, ticket)
+        door = Door(line.local_host, ticket.secret, rank_purpose(rank), lambda caller: _hello(caller, callers))
+        try:
+            go = _register(line, ticket, rank, attempt, door.port)
             peers: dict[int, socket.socket] = {}
-            on_failure.callback(lambda: [close(peer) for peer in peers.values()])
-            try:
-                _connect(ticket, rank, go, peers)
-                _await_callers(line, rank, go, callers, peers)
-            except PeerLost as suspicion:
-                raise verdict(line, suspicion) from suspicion
+            on_failure.callback(lambda: _close_all(peers.values()))
+            _connect(ticket, rank, go, peers)
+            _await_callers(line, rank, go, callers, peers)
+        except PeerLost as suspicion:
+            raise verdict(line, suspicion) from suspicion
+        finally:
+            door.close()
+            _close_all(callers.get()[-1] for _ in range(callers.qsize()))
         on_failure.pop_all()
         return Joined(line, peers, go["generation"], go["snapshots"])
+
+
+def _close_all(connections: Iterable[socket.socket]) -> None:
+    for connection in connections:
+        close(connection)
 
 
 def _reach_driver(ticket: Ticket) -> Line:
@@ -64,20 +72,21 @@ def _reach_driver(ticket: Ticket) -> Line:
         raise DriverGone(f"the driver cannot be reached at {ticket.host}:{ticket.port}: {error}") from error
 
 
-def _await_go(line: Line, ticket: Ticket) -> Frame:
+def _register(line: Line, ticket: Ticket, rank: int, attempt: int, port: int) -> Frame:
+    """Waits at the driver until all are there; gives its word to go."""
     # The driver keeps the time; ours is for a driver that does not answer any more.
-    deadline = time.monotonic() + ticket.join_seconds + _CONNECT_SECONDS
-    while True:
-        try:
-            frames = line.wait(deadline - time.monotonic())
-        except ConnectionError as error:
-            raise DriverGone("the driver has closed its connection") from error
-        heed(frames)
-        for frame in frames:
-            if frame["kind"] == "go":
-                return frame
-        if not frames:
-            raise RanksMissing(f"nothing was heard of the driver for {ticket.join_seconds + _CONNECT_SECONDS:g} s")
+    seconds = ticket.join_seconds + _CONNECT_SECONDS
+    deadline = time.monotonic() + seconds
+    try:
+        line.send("register", run=ticket.run, rank=rank, attempt=attempt, address=(line.local_host, port))
+        while frames := line.wait(deadline - time.monotonic()):
+            heed(frames)
+            for frame in frames:
+                if frame["kind"] == "go":
+                    return frame
+    except OSError as error:
+        raise DriverGone("the driver has closed its connection") from error
+    raise DriverGone(f"nothing was heard of the driver for {seconds:g} s")
 
 
 def _connect(ticket: Ticket, rank: int, go: Frame, peers: dict[int, socket.socket]) -> None:
@@ -92,7 +101,7 @@ def _connect(ticket: Ticket, rank: int, go: Frame, peers: dict[int, socket.socke
             raise PeerLost(peer) from error
 
 
-def _hello(connection: socket.socket, callers: queue.SimpleQueue[Caller]) -> None:
+def _hello(connection: socket.socket, callers: Callers) -> None:
     """At the door, in the caller's own thread: somebody with the secret says which rank it is."""
     try:
         hello = receive_exactly(connection, _HELLO.size, time.monotonic() + HANDSHAKE_SECONDS)
@@ -103,9 +112,7 @@ def _hello(connection: socket.socket, callers: queue.SimpleQueue[Caller]) -> Non
         callers.put((*_HELLO.unpack(hello), connection))
 
 
-def _await_callers(
-    line: Line, rank: int, go: Frame, callers: queue.SimpleQueue[Caller], peers: dict[int, socket.socket]
-) -> None:
+def _await_callers(line: Line, rank: int, go: Frame, callers: Callers, peers: dict[int, socket.socket]) -> None:
     deadline = time.monotonic() + _CONNECT_SECONDS
     ranks = len(go["addresses"])
     while absent := set(range(rank + 1, ranks)) - peers.keys():

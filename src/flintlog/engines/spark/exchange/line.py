@@ -47,7 +47,7 @@ class Line:
             self._connection.sendall(_LENGTH.pack(len(body)) + body)
 
     def ready(self) -> list[Frame]:
-        """The frames that are here, without waiting. Raises ConnectionError at the end of the line, after the last frame."""
+        """The frames, without waiting. Raises ConnectionError after the last one of a line that has ended."""
         ended = False
         while not ended:
             try:

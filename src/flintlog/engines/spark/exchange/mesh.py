@@ -37,7 +37,10 @@ class Mesh:
 
     @classmethod
     def join(cls, ticket: Ticket, rank: int, attempt: int) -> Mesh:
-        """Waits for all other ranks and connects to them. `attempt` is higher in every later attempt of the same rank.
+        """Waits for all other ranks and connects to them.
+
+        `attempt` is Spark's task attempt id: numbers of tasks that start together follow each other, those of a later
+        attempt are higher. Where they are scattered, joining takes a few seconds longer.
 
         Raises RanksMissing, Superseded, RunFailed, DriverGone, PeerLost or Refused.
         """
@@ -63,7 +66,7 @@ class Mesh:
         return messages
 
     def check(self) -> None:
-        """Raises what the driver has to say about the end of the run, without waiting: for long work between exchanges."""
+        """Raises what the driver has said about the end of the run. Does not wait: for long work between exchanges."""
         try:
             frames = self._line.ready()
         except ConnectionError as error:

@@ -1,7 +1,7 @@
 """Which ranks are here, and when they are complete. No connections and no clock: only decisions.
 
-Spark restarts a barrier stage as a whole, so the ranks of one run come again and again, each time with a higher attempt,
-and those of the last time may be about still. Only ranks that belong together may be given each other's addresses.
+Spark restarts a barrier stage as a whole: the ranks of one run come again, each time with a higher attempt, and those
+of the last time may be about still. Only ranks that belong together may be given each other's addresses.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ SETTLE_SECONDS = 3.0
 
 @dataclass(eq=False)
 class Member:
-    """A rank that has come: `address` is where the others reach it, `line` what the driver tells it things by."""
+    """A rank that has come: `address` is where the others reach it, `line` what the driver tells it things by, and
+    `generation` the one it belongs to, once that is complete."""
 
     rank: int
     attempt: int
     address: tuple[str, int]
     line: Any
     since: float
+    generation: int = 0
 
 
 # Who is to be told that it is over, and why.
@@ -31,7 +33,7 @@ Told = list[tuple[Member, Ending]]
 
 
 class Muster:
-    """Ranks wait until all of them are here, then they run as one generation, until one is lost or they leave in good order."""
+    """Ranks wait until all are here, then run as one generation, until one is lost or they leave in good order."""
 
     def __init__(self, ranks: int, join_seconds: float) -> None:
         self.ranks, self.join_seconds = ranks, join_seconds
@@ -40,7 +42,6 @@ class Muster:
         self.running: dict[int, Member] = {}
         self._newest: dict[int, int] = {}
         self._oldest_valid = -1
-        self._shaken = False
 
     def register(self, member: Member) -> Told:
         """A newer attempt takes the place of an older one and ends the generation that one ran in."""
@@ -54,7 +55,6 @@ class Muster:
         if member.rank in self.running:
             stale += self.running.values()
             self.running = {}
-        self._shaken |= bool(stale)
         for old in stale:
             self.waiting.pop(old.rank, None)
         self._newest[member.rank] = member.attempt
@@ -65,11 +65,10 @@ class Muster:
         """A rank's connection has ended. Unless it had finished, the others of its generation cannot go on."""
         if self.waiting.get(member.rank) is member:
             del self.waiting[member.rank]
-            self._shaken = True
         elif self.running.get(member.rank) is member:
             del self.running[member.rank]
             if not in_good_order:
-                others, self.running, self._shaken = self.running, {}, True
+                others, self.running = self.running, {}
                 return [(other, lost(member.rank)) for other in others.values()]
         return []
 
@@ -78,7 +77,9 @@ class Muster:
         if len(self.waiting) < self.ranks or now < self._settled():
             return None
         self.generation += 1
-        self.running, self.waiting, self._shaken = self.waiting, {}, False
+        self.running, self.waiting = self.waiting, {}
+        for member in self.running.values():
+            member.generation = self.generation
         return self.running
 
     def expire(self, now: float) -> Told:
@@ -98,11 +99,11 @@ class Muster:
     def _settled(self) -> float:
         """From when on the waiting ranks are taken to belong together.
 
-        Spark starts the tasks of a barrier stage together and numbers them in a row. After a loss, numbers that lie
-        further apart hint at a task of the lost stage that is about to be ended: better to wait for its successor.
+        Spark starts the tasks of a barrier stage together and numbers them in a row. Numbers that lie further apart
+        hint at a task of a lost stage that is about to be ended: better to wait for its successor.
         """
         attempts = [member.attempt for member in self.waiting.values()]
-        if not self._shaken or max(attempts) - min(attempts) < self.ranks:
+        if max(attempts) - min(attempts) < self.ranks:
             return float("-inf")
         return max(member.since for member in self.waiting.values()) + SETTLE_SECONDS
 

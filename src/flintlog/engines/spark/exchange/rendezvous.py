@@ -36,7 +36,7 @@ class Report:
 
 
 class Rendezvous:
-    """Listens on `host` from its making to its end; `advertised` is the name by which tasks reach that, where it differs.
+    """Listens on `host` from its making to its end; tasks reach it as `advertised` where that differs.
 
     `on_progress` is called from threads of the rendezvous, never from two at once, and should return soon. Closing ends
     the exchanges of all ranks with an error.
@@ -61,6 +61,7 @@ class Rendezvous:
         self._written: dict[int, set[int]] = {}
         self._snapshots: list[int] = []
         self._failure: bytes | None = None
+        self._absent: list[int] = []
         self._closed = False
         secret = os.urandom(32)
         self._door = Door(
@@ -91,6 +92,11 @@ class Rendezvous:
         return self._failure
 
     @property
+    def absent(self) -> list[int]:
+        """The ranks for which the others have waited in vain: as a rule there are too few free slots."""
+        return self._absent
+
+    @property
     def addresses(self) -> dict[int, tuple[str, int]]:
         """Where the ranks that are here listen, or listened while they gathered."""
         with self._changed:
@@ -102,6 +108,7 @@ class Rendezvous:
             if self._closed:
                 return
             self._closed = True
+            # From here on nobody is told that somebody was lost: they all go because of us.
             lines = list(self._lines)
             self._changed.notify_all()
         self._door.close()
@@ -126,7 +133,9 @@ class Rendezvous:
                 now = time.monotonic()
                 if self._muster.assemble(now):
                     self._start()
-                self._tell(self._muster.expire(now))
+                if told := self._muster.expire(now):
+                    self._absent = told[0][1]["ranks"]
+                    self._tell(told)
                 event = self._muster.next_event()
                 self._changed.wait(None if event is None else max(0.0, event - time.monotonic()))
 
@@ -149,11 +158,11 @@ class Rendezvous:
             closed = self._closed
         try:
             frames = [] if closed else line.wait(HANDSHAKE_SECONDS)
-            while frames and not orderly:
+            while frames:
                 for frame in frames:
-                    if frame["kind"] == "register":
+                    if member is None:
                         member = self._register(frame, line)
-                    elif member is not None:
+                    else:
                         orderly |= self._handle(frame, member)
                 frames = line.wait(None)
         except (OSError, ProtocolError, LookupError, TypeError, ValueError):
@@ -161,7 +170,7 @@ class Rendezvous:
         finally:
             with self._changed:
                 self._lines.discard(line)
-                if member is not None:
+                if member is not None and not self._closed:
                     self._tell(self._muster.leave(member, orderly))
                 self._changed.notify_all()
             line.close()
@@ -194,14 +203,14 @@ class Rendezvous:
 
     def _snapshot_written(self, number: int, member: Member) -> None:
         with self._changed:
-            running = self._muster.running
-            if running.get(member.rank) is not member:
+            # A generation that has just come to its end still counts: its last reports may be under way.
+            if member.generation != self._muster.generation:
                 return
             parts = self._written.setdefault(number, set())
             parts.add(member.rank)
             if len(parts) == self.ticket.ranks and (not self._snapshots or number > self._snapshots[-1]):
                 self._snapshots = [*self._snapshots[-1:], number]
-                for other in running.values():
+                for other in self._muster.running.values():
                     with contextlib.suppress(OSError):
                         other.line.send("complete", number=number)
 

@@ -64,7 +64,7 @@ class Snapshots:
         system.move(unfinished, place)
 
     def read(self, number: int, rank: int) -> tuple[dict[str, list[Column]], bytes]:
-        """The tables and the extra bytes of a part. Raises SnapshotDamaged unless it is there and exactly as it was written."""
+        """The tables and the extra bytes of a part. Raises SnapshotDamaged unless it is there, exactly as written."""
         system, root = self._open()
         place = f"{root}/{self._part(number, rank)}"
         try:

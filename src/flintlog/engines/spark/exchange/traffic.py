@@ -17,6 +17,7 @@ from flintlog.engines.spark.exchange.message import Message
 from flintlog.engines.spark.exchange.sockets import close
 
 _STASH = 64 << 10
+_NOTHING = Message()
 
 
 class Channel:
@@ -49,7 +50,7 @@ class Channel:
         return (select.POLLIN if self.message is None else 0) | (select.POLLOUT if self._unsent is not None else 0)
 
     def push(self) -> None:
-        """Sends what the connection takes, a few megabytes at most: others wait too. Raises OSError when the peer is gone."""
+        """Sends what the connection takes, a few megabytes at most. Raises OSError when the peer is gone."""
         while self._unsent is not None:
             try:
                 sent = self._connection.send(self._unsent)
@@ -118,9 +119,10 @@ class Traffic:
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._sequence = 0
+        self._own = _NOTHING
 
     def exchange(self, out: Sequence[Message]) -> list[Message] | None:
-        """The messages from all ranks; None when interrupted, then `resume` goes on. Raises PeerLost."""
+        """The messages from all ranks, or None when interrupted: then `resume` goes on. Raises PeerLost."""
         self._sequence += 1
         for channel in self._channels:
             channel.begin(out[channel.rank], self._sequence)
@@ -167,4 +169,5 @@ class Traffic:
             assert channel.message is not None
             messages[channel.rank] = channel.message
             channel.message = None
+        self._own = _NOTHING
         return messages

@@ -1,0 +1,91 @@
+"""How each contestant answers, inside its own process. All start at the files and end at what the program prints."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+HAND_WRITTEN = "hand-written"
+RECURSIVE_SQL = "WITH RECURSIVE"
+STRATEGIES = ("auto", "dataframe", "decomposed", "resident", "single")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to answer: the program as a file, and its name among the rivals' ("" if they have none).
+
+    `levels` is said to recursive SQL, which cannot find out for itself when to stop.
+    """
+
+    program: Path
+    facts: Path
+    rival: str = ""
+    levels: int = 0
+    partitions: int | None = None
+
+
+@dataclass
+class Reply:
+    """What came of it. `stamps` are (round, seconds since the start) as the engine told them, `notes` what it said."""
+
+    seconds: float
+    printed: dict[str, str]
+    rounds: int = 0
+    stamps: list[tuple[int, float]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def answer(contestant: str, spark: Any, job: Job) -> Reply:
+    """Runs the job once, on the clock. Raises whatever goes wrong."""
+    if contestant == HAND_WRITTEN:
+        rival = import_module(f"benchmarks.rivals.{job.rival}")
+        return _timed(lambda: rival.answer(spark, job.facts))
+    if contestant == RECURSIVE_SQL:
+        from benchmarks.rivals import with_recursive
+
+        return _timed(lambda: with_recursive.answer(spark, job.rival, job.facts, job.levels))
+    return _flintlog(spark, job, contestant)
+
+
+def _timed(run: Callable[[], Any]) -> Reply:
+    started = time.perf_counter()
+    found = run()
+    seconds = time.perf_counter() - started
+    return Reply(seconds, {name: str(value) for name, value in found.printed.items()}, found.rounds)
+
+
+def _flintlog(spark: Any, job: Job, strategy: str) -> Reply:
+    """As `flintlog run` does it: only what `.printsize` and `.output` ask for is computed, and sizes are only counted."""
+    from flintlog.api.program import Program
+    from flintlog.api.run import Run, evaluate
+    from flintlog.engines.engine import Progress
+    from flintlog.engines.spark_options import SparkOptions
+
+    reply = Reply(0.0, {})
+
+    def watch(progress: Progress) -> None:
+        if progress.note:
+            reply.notes.append(progress.note)
+        elif not reply.stamps or reply.stamps[-1][0] != progress.round:
+            reply.stamps.append((progress.round, time.perf_counter() - started))
+            reply.rounds = max(reply.rounds, progress.round)
+
+    started = time.perf_counter()
+    program = Program.load(job.program).optimised()
+    shown = {kind: frozenset(d.relation for d in program.io if d.kind == kind) for kind in ("output", "printsize")}
+    run = Run(
+        facts_dir=job.facts,
+        engine="spark",
+        wanted=shown["output"],
+        sized=shown["printsize"],
+        spark=SparkOptions(session=spark, strategy=strategy, partitions=job.partitions),
+        progress=watch,
+    )
+    rows = evaluate(program, run)
+    reply.printed = {name: str(len(rows[name])) for name in shown["printsize"]}
+    for name in shown["output"]:
+        reply.printed[name] = "\n".join("\t".join(map(str, row)) for row in rows[name])
+    reply.seconds = time.perf_counter() - started
+    return reply

@@ -1,0 +1,166 @@
+"""Records that do not fit their declaration: refused with their places, or written aside and counted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report
+from flintlog.engines.spark.frames import keep, with_known_rows
+from flintlog.engines.spark.notes import NOTE, Note, report_notes, unpacked_note
+from flintlog.engines.spark.plain import text_array
+from flintlog.engines.spark.source import Source, cause_of, spark_errors
+from flintlog.io.problems import SHOWN_PER_FILE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+# Notes that the driver looks at, in the order of their places.
+_LOOKED_AT = 500
+PLACED_DDL = f"file string, start bigint, index bigint, {NOTE} string"
+
+Before = Mapping[tuple[str, int], int]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The notes of a source with their places, as columns of PLACED_DDL. `lines` has the number of lines of each part
+    of a file in columns `file`, `start` and `count`; without it, notes know their lines. `names` says what some files
+    are called in messages."""
+
+    notes: DataFrame
+    lines: DataFrame | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name_of(self, file: str) -> str:
+        return _name(file, self.names)
+
+
+def _name(file: str, names: Mapping[str, str]) -> str:
+    plain = unquote(file)
+    return names.get(plain, plain.removeprefix("file:") if plain.startswith("file:/") else plain)
+
+
+def settled(source: Source, parsed: DataFrame, place: Callable[[], Placed]) -> DataFrame:
+    """The plain frame of rows with notes among them, after a job that looks for notes. What the job has read is kept,
+    so that it is read once. FlintlogError where there are bad records, and they are refused."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as fn
+
+    parsed = parsed.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        total, noted, bad = _counts(source, parsed)
+        if noted:
+            handle(source, place(), bad)
+    except BaseException:
+        parsed.unpersist()
+        raise
+    good = parsed.where(fn.col(NOTE).isNull()).drop(NOTE).toDF(*source.names)
+    return keep(with_known_rows(good, total - noted), parsed)
+
+
+def _counts(source: Source, parsed: DataFrame) -> tuple[int, int, int]:
+    from pyspark.sql import functions as fn
+
+    is_bad = fn.when(fn.col(NOTE).startswith("E"), 1)
+    try:
+        [row] = parsed.agg(fn.count("*"), fn.count(NOTE), fn.count(is_bad)).collect()
+    except spark_errors() as error:
+        raise source.unreadable(error) from error
+    return row[0], row[1], row[2]
+
+
+def handle(source: Source, placed: Placed, bad: int) -> None:
+    """Refuses the bad records of a source or writes them aside, and says what is odd if there are none."""
+    from pyspark.sql import functions as fn
+
+    if bad and not source.refuses:
+        _write_aside(source, placed, bad)
+        return
+    letter = "E" if bad else "W"
+    chosen = placed.notes.where(fn.col(NOTE).startswith(letter))
+    found = _by_file(placed, chosen.orderBy("file", "start", "index").limit(_LOOKED_AT).collect())
+    counts = {row["file"]: row["count"] for row in chosen.groupBy("file").count().collect()}
+    report = Report()
+    for file, notes in found.items():
+        shown = SHOWN_PER_FILE if bad else 1
+        _report_file(report, placed.name_of(file), notes, counts[file], shown)
+    for warning in report.warnings:
+        source.notify(warning)
+    report.raise_if_errors()
+
+
+def _by_file(placed: Placed, rows: Iterable[Any]) -> dict[str, list[Note]]:
+    found: dict[str, list[Note]] = defaultdict(list)
+    before = _lines_before(placed)
+    for row in rows:
+        found[row["file"]].append(_with_line(unpacked_note(row[NOTE]), row["file"], row["start"], row["index"], before))
+    return found
+
+
+def _with_line(note: Note, file: str, start: int, index: int, before: Before | None) -> Note:
+    return note if before is None else replace(note, line=before[file, start] + index + 1)
+
+
+def _lines_before(placed: Placed) -> Before | None:
+    """How many lines of a file stand before each part of it."""
+    if placed.lines is None:
+        return None
+    before: dict[tuple[str, int], int] = {}
+    file, total = "", 0
+    for row in placed.lines.orderBy("file", "start").collect():
+        if row["file"] != file:
+            file, total = row["file"], 0
+        before[file, row["start"]] = total
+        total += row["count"]
+    return before
+
+
+def _report_file(report: Report, name: str, notes: Sequence[Note], count: int, shown: int) -> None:
+    """The first problems of a file and, of errors, how many more records have some."""
+    named = [note.with_name(name) for note in notes]
+    report_notes(report, name, named[:shown])
+    if shown > 1 and len(named) > shown:
+        more = f"{count - shown} more {'record has' if count - shown == 1 else 'records have'} problems"
+        last = named[shown].found[0]._replace(code="E719", message=f"{more} in `{name}`, the next one here")
+        report_notes(report, name, [replace(named[shown], found=(last,))])
+
+
+def _write_aside(source: Source, placed: Placed, bad: int) -> None:
+    """Writes bad records as lines of text, each with its reason, and says how many there are."""
+    from pyspark.sql import functions as fn
+
+    directory = f"{source.bad_records.rstrip('/')}/{source.relation.name}"
+    notes = placed.notes.where(fn.col(NOTE).startswith("E"))
+    lines = notes.mapInArrow(partial(_aside_lines, _lines_before(placed), placed.names), "value string")
+    try:
+        lines.write.mode("append").text(directory)
+    except spark_errors() as error:
+        message = f"cannot write bad records of `{source.relation.name}` to `{directory}`: {cause_of(error)}"
+        note = "name another directory for bad records, one that every executor can write to"
+        raise FlintlogError([Diagnostic("E712", message, source.span, note)]) from error
+    plural = "record does" if bad == 1 else "records do"
+    message = f"{bad} {plural} not fit the declaration of `{source.relation.name}` and are left out"
+    source.notify(Diagnostic("W703", message, source.span, f"they stand in `{directory}`, each with its reason"))
+
+
+def _aside_lines(
+    before: Before | None, names: Mapping[str, str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for batch in batches:
+        files, starts, indexes, notes = (batch.column(place).to_pylist() for place in range(4))
+        texts = []
+        for file, start, index, packed in zip(files, starts, indexes, notes, strict=True):
+            note = _with_line(unpacked_note(packed), file, start, index, before)
+            reason = "; ".join(f"{found.code} {found.message}" for found in note.found)
+            place = f"{_name(file, names)}:{note.line}" if note.line else _name(file, names)
+            text = note.text.replace("\r", "\\r").replace("\n", "\\n")
+            texts.append(f"{place}: {reason}\t{text}")
+        yield pa.record_batch([text_array(texts)], names=["value"])

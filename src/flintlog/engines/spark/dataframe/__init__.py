@@ -1,0 +1,8 @@
+"""The strategy `dataframe`: a stratum as plans of Spark's, one for each round."""
+
+from flintlog.engines.spark.dataframe.applies import applies
+from flintlog.engines.spark.dataframe.context import Context
+from flintlog.engines.spark.dataframe.run import run_stratum
+from flintlog.engines.spark.dataframe.workspace import release
+
+__all__ = ["Context", "applies", "release", "run_stratum"]

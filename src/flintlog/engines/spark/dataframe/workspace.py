@@ -1,0 +1,158 @@
+"""Where plans are made and rows are kept: a session of our own beside the user's, with settings that suit rounds.
+
+Sessions of one application share its executors and what they keep, but not their settings. Spark Connect has no such
+thing to offer: there the user's session serves, with the settings it has (see connect.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from flintlog.engines.spark.dataframe.leaves import leaf_of, release_plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SETTINGS = {
+    # One job a round: adaptive plans make a job of every shuffle, and plan anew after each.
+    "spark.sql.adaptive.enabled": "false",
+    # Rows that are in their places by some of the columns are so by all of them.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # How to join is said in hints, from numbers of rows; Spark would go by products of guesses.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.defaultSizeInBytes": "1",
+    "spark.sql.maxSinglePartitionBytes": str((1 << 63) - 1),
+    # Columns of words are never null, and what else could be inferred is not worth the time.
+    "spark.sql.constraintPropagation.enabled": "false",
+    # A union is taken for placed by its columns in some versions when it is not.
+    "spark.sql.unionOutputPartitioning": "false",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
+}
+_PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+@dataclass(eq=False)
+class Kept:
+    """Rows that executors keep, how many there are, and the name of their view."""
+
+    frame: DataFrame
+    rows: int
+    view: str
+
+
+class Workspace:
+    """Views and kept frames of one stratum. Whatever is made here goes with `close`, but what was handed over."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.users = spark
+        self.spark: SparkSession = self._session(spark)
+        self._prefix = f"flintlog_{uuid4().hex[:12]}"
+        self._number = 0
+        self._views: set[str] = set()
+        self._kept: set[Kept] = set()
+
+    def _session(self, spark: SparkSession) -> SparkSession:
+        own: SparkSession = spark.newSession()
+        for key, value in _SETTINGS.items():
+            own.conf.set(key, value)
+        return own
+
+    def spread(self, partitions: int) -> None:
+        """How many parts shuffles of coming plans have."""
+        self.spark.conf.set(_PARTITIONS, str(partitions))
+
+    # --- Views ------------------------------------------------------------------------------------
+
+    def sql(self, text: str) -> DataFrame:
+        return self.spark.sql(text)
+
+    def view(self, frame: DataFrame) -> str:
+        """A name for a frame, to be used in SQL."""
+        self._number += 1
+        name = f"{self._prefix}_{self._number}"
+        frame.createOrReplaceTempView(name)
+        self._views.add(name)
+        return name
+
+    def forget(self, view: str) -> None:
+        """Takes a name away."""
+        if view in self._views:
+            self._views.remove(view)
+            self.spark.catalog.dropTempView(view)
+
+    def adopted(self, frame: DataFrame) -> DataFrame:
+        """A frame of the user's session, in this one."""
+        return _in_session(frame, self.spark)
+
+    # --- Rows -------------------------------------------------------------------------------------
+
+    def keep(self, frames: Sequence[DataFrame]) -> list[Kept]:
+        """Computes frames in one job, and cuts off what they were computed from."""
+        if not frames:
+            return []
+        lazy = [leaf_of(self.spark, frame.localCheckpoint(eager=False)) for frame in frames]
+        counts = _counted(lazy)
+        kept = [Kept(frame, count, self.view(frame)) for frame, count in zip(lazy, counts, strict=True)]
+        self._kept.update(kept)
+        return kept
+
+    def free(self, kept: Kept) -> None:
+        """Gives back the room that rows take."""
+        if kept in self._kept:
+            self._kept.remove(kept)
+            self.forget(kept.view)
+            self.release(kept.frame)
+
+    def release(self, frame: DataFrame) -> None:
+        release_plan(frame._jdf.queryExecution().analyzed())
+
+    def handed_over(self, frame: DataFrame, parts: Sequence[Kept]) -> DataFrame:
+        """A frame of kept parts for the user's session, which are the caller's from now on."""
+        self._kept.difference_update(parts)
+        return _in_session(frame, self.users)
+
+    def close(self) -> None:
+        for kept in list(self._kept):
+            self.free(kept)
+        for view in list(self._views):
+            self.forget(view)
+
+
+def release(frame: DataFrame) -> None:
+    """Gives back what executors keep for a frame that `run_stratum` has returned."""
+    if hasattr(frame, "_jdf"):
+        release_plan(frame._jdf.queryExecution().analyzed())
+
+
+def _in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    jvm: Any = session.sparkContext._jvm
+    plan = frame._jdf.queryExecution().analyzed()
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+
+
+def _counted(frames: Sequence[DataFrame]) -> list[int]:
+    """Runs one job over all frames; the rows of each."""
+    executions = [frame._jdf.queryExecution() for frame in frames]
+    rows = [execution.toRdd() for execution in executions]
+    together = rows[0]
+    for more in rows[1:]:
+        together = together.union(more)
+    total = int(together.count())
+    if len(frames) == 1:
+        return [total]
+    counts = [_scanned(execution) for execution in executions]
+    # What tasks report on the way may be counted twice after a failure; what they return may not.
+    return counts if sum(counts) == total else [int(part.count()) for part in rows]
+
+
+def _scanned(execution: Any) -> int:
+    """How many rows the scan at the bottom of a plan says it has read."""
+    leaf = execution.executedPlan().collectLeaves().head()
+    return int(leaf.metrics().apply("numOutputRows").value())

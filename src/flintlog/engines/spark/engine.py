@@ -1,0 +1,113 @@
+"""The engine `spark`: facts from any source, each stratum by the strategy that suits it, results as frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flintlog.depth import deep_recursion
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.closures import Machine
+from flintlog.engines.engine import Evaluation, Progress, load_engine
+from flintlog.engines.spark.session import interruptible, open_session, require_packages
+from flintlog.engines.symbol_order import constants, numbers_show
+from flintlog.ir.program import Program
+from flintlog.ir.shared import without_shared
+from flintlog.ir.words import Words
+from flintlog.types import Kind, Row
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class SparkEngine:
+    """Rows of the result are frames: they are fetched when they are looked at."""
+
+    reads_columns = True
+    reads_sources = True
+    knows_shared = True
+
+    @deep_recursion()
+    def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
+        require_packages()
+        spark, _ = open_session(evaluation.spark, "flintlog")
+        with interruptible(spark, f"flintlog-{id(evaluation)}", "flintlog: reading facts"):
+            plain = _plain_inputs(spark, program, evaluation)
+            if numbers_show(program):
+                return self._in_one_place(spark, program, evaluation, plain)
+            return self._spread(spark, program, evaluation, plain)
+
+    def _in_one_place(
+        self, spark: SparkSession, program: Program, evaluation: Evaluation, plain: Mapping[str, DataFrame]
+    ) -> Mapping[str, Collection[Row]]:
+        """Programs that see numbers of symbols, or choose among rows, see them in the order of the facts."""
+        from flintlog.engines.spark.results import DriverRows, rows_of_plain
+
+        note = "the driver evaluates all strata: the program can tell in which order rows and symbols come"
+        evaluation.progress(Progress(note=note))
+        facts: dict[str, Iterable[Row]] = {
+            name: rows_of_plain(program.relations[name], frame, program.types) for name, frame in plain.items()
+        }
+        rows = load_engine("local").run(without_shared(program), replace(evaluation, facts=facts))
+        return {name: DriverRows(spark, program.relations[name], program.types, rows[name]) for name in rows}
+
+    def _spread(
+        self, spark: SparkSession, program: Program, evaluation: Evaluation, plain: Mapping[str, DataFrame]
+    ) -> Mapping[str, Collection[Row]]:
+        from flintlog.engines.spark.dictionary import Dictionary
+        from flintlog.engines.spark.run import SparkRun
+
+        machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
+        for symbol in constants(without_shared(program)):
+            machine.word(symbol, Kind.SYMBOL)
+        texts = tuple(machine._values)
+        dictionary = Dictionary(spark, machine, program.types)
+        return SparkRun(spark, program, evaluation, dictionary, texts, plain).run()
+
+
+def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation) -> dict[str, DataFrame]:
+    """The facts of every relation that has some, as plain frames. Several inputs of one relation add up; all that is
+    wrong with all of them comes in one go."""
+    from flintlog.engines.spark.ingest import plain_from_frame, plain_from_rows, read_source
+
+    frames: dict[str, DataFrame] = {}
+    problems: list[Diagnostic] = []
+
+    def add(name: str, make: Any) -> None:
+        try:
+            frame = make()
+        except FlintlogError as error:
+            problems.extend(error.diagnostics)
+            return
+        frames[name] = frames[name].unionByName(frame) if name in frames else frame
+
+    for name, rows in evaluation.facts.items():
+        relation = program.relations[name]
+        if hasattr(rows, "mapInArrow"):
+            add(name, lambda r=relation, f=rows: plain_from_frame(r, f, bad_records=evaluation.spark.bad_records))
+        else:
+            add(name, lambda r=relation, f=rows: plain_from_rows(spark, r, f, program.types))
+    for directive in evaluation.sources:
+        relation = program.relations[directive.relation]
+        add(
+            directive.relation,
+            lambda r=relation, d=directive: read_source(
+                spark,
+                r,
+                d,
+                program.types,
+                evaluation.facts_dir,
+                word_size=evaluation.word_size,
+                bad_records=evaluation.spark.bad_records,
+                notify=evaluation.notify,
+            ),
+        )
+    if problems:
+        raise FlintlogError(problems)
+    return frames
+
+
+def engine(threads: int) -> SparkEngine:
+    """How many tasks there are is Spark's to say, not the number of threads."""
+    return SparkEngine()

@@ -1,0 +1,69 @@
+"""What went wrong in Spark, said in the program's terms: which stratum, what happened, what to change."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+
+# How the end of a task for want of memory looks in Spark's messages.
+_MEMORY = re.compile(
+    r"OutOfMemoryError|Cannot allocate memory|MemoryError|ArrowMemoryError|exceeding .*memory limits|exit (code|status):? 137"
+    r"|Exit code(?: is)? 137|OOM ?killed|Python worker exited unexpectedly",
+    re.IGNORECASE,
+)
+_LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block .* not found|checkpoint.*(FileNotFound|does not exist)"
+                   r"|FileNotFoundException.*(checkpoint|rdd-)", re.IGNORECASE | re.DOTALL)
+_SLOTS = re.compile(r"SPARK-24819|barrier execution mode.*slots", re.IGNORECASE | re.DOTALL)
+_REMEDIES = {
+    "single": "more memory for a task, or --strategy dataframe, which spills to disk",
+    "decomposed": "more memory for a task, more --partitions, or --strategy dataframe, which spills to disk",
+    "resident": "more executors, more memory for each, or --strategy dataframe, which spills to disk",
+    "dataframe": "more memory for executors (spark.executor.memory) or more --partitions",
+}
+
+
+@contextmanager
+def explained(strata: str, strategy: str) -> Iterator[None]:
+    """Turns Spark's exceptions, and a task's want of memory, into an error that names the strata."""
+    try:
+        yield
+    except FlintlogError as error:
+        raise FlintlogError([_named(d, strata, strategy) for d in error.diagnostics]) from None
+    except Exception as error:
+        if not type(error).__module__.startswith(("py4j", "pyspark")):
+            raise
+        logging.getLogger(__name__).debug("Spark failed", exc_info=True)
+        raise FlintlogError([_diagnosis(str(error), strata, strategy)]) from error
+
+
+def _named(diagnostic: Diagnostic, strata: str, strategy: str) -> Diagnostic:
+    if diagnostic.code != "E803" or strata in diagnostic.message:
+        return diagnostic
+    return Diagnostic("E803", f"{strata} ({strategy}): {diagnostic.message}", diagnostic.span, _REMEDIES[strategy])
+
+
+def _diagnosis(text: str, strata: str, strategy: str) -> Diagnostic:
+    if _LOST.search(text):
+        message = f"{strata} ({strategy}): a checkpoint has gone: {_first_line(text)}"
+        return Diagnostic("E931", message, note="run it again; --checkpoint-dir names a place that outlives executors")
+    if _SLOTS.search(text):
+        message = f"{strata} ({strategy}): the cluster has fewer slots than the stratum has tasks"
+        return Diagnostic("E932", message, note="fewer --partitions, or another --strategy")
+    if _MEMORY.search(text):
+        return Diagnostic("E803", f"{strata} ({strategy}): a task ran out of memory", note=_REMEDIES[strategy])
+    return Diagnostic("E930", f"{strata} ({strategy}): Spark failed: {_first_line(text)}", note=_cause(text))
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return (lines[0] if lines else "without a word")[:300]
+
+
+def _cause(text: str) -> str | None:
+    """The last word of a Python traceback in Spark's message, where there is one."""
+    found = re.findall(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Lost|Gone|Missing)\b: .*)$", text, re.MULTILINE)
+    return found[-1][:300] if found else None

@@ -1,0 +1,198 @@
+"""Segments as Spark jobs: rows into tasks, the embedded engine in them, rows and messages back."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark import StorageLevel
+from pyspark.sql import functions as f
+
+from flintlog.diagnostics import FlintlogError
+from flintlog.engines.engine import Evaluation, Progress
+from flintlog.engines.placement import EVERYWHERE, FOLDED
+from flintlog.engines.spark.choose import Segment
+from flintlog.engines.spark.dictionary import Dictionary
+from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
+from flintlog.engines.spark.exchange.snapshots import Snapshots
+from flintlog.engines.spark.machines import MachineSeed
+from flintlog.engines.spark.pivot import decompose, find_pivots
+from flintlog.engines.spark.spread import spread
+from flintlog.engines.spark.tagged import messages_of, output_schema, tagged, untagged, width_of
+from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work
+from flintlog.engines.spark.traits import looks_into_values
+from flintlog.ir.program import Program, Stratum
+from flintlog.ir.visit import relations_of
+from flintlog.types import Value
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+# With more tasks than this, a relation is rather computed in steps than kept in every task.
+MOST_WHOLE = 8
+# Snapshots are not taken more often than this, in seconds.
+SNAPSHOT_SECONDS = 2.0
+
+
+@dataclass
+class Jobs:
+    """What jobs of a run share. `frames` are the word frames of relations known so far, `sizes` their rows where they
+    have been counted."""
+
+    spark: SparkSession
+    program: Program
+    evaluation: Evaluation
+    dictionary: Dictionary
+    constants: Sequence[Value]
+    tasks: int
+    slots: int
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    small: frozenset[str] = frozenset()
+    kept: list[DataFrame] = field(default_factory=list)
+
+    def run_single(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
+        program = replace(self.program, strata=segment.strata)
+        inputs = self._inputs(segment.strata)
+        work = self._work(program, inputs, outputs, sized)
+        frame = tagged([(i, self.frames[name], None) for i, name in enumerate(inputs)], self._width(inputs))
+        self._finish(frame.coalesce(1) if inputs else frame, SingleTask(work), work)
+
+    def run_decomposed(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
+        stratum = segment.strata[0]
+        pivots = find_pivots(self.program, stratum)
+        assert pivots is not None
+        parts = decompose(self.program, stratum, pivots)
+        inputs = [name for name, (relation, _) in parts.reads.items() if relation in self.frames]
+        unread = [name for name in stratum.relations if name not in inputs]
+        work = self._work(parts.program, [*inputs, *unread], outputs, sized)
+        frames: list[tuple[int, DataFrame, Column | None]] = []
+        for i, name in enumerate(inputs):
+            relation, column = parts.reads[name]
+            frame = self.frames[relation]
+            frames.append((i, frame, self._task_of(column, self.tasks)))
+        # A row for each task, of no relation: tasks without any would not be there.
+        everyone = self.spark.range(self.tasks, numPartitions=1).select(f.col("id").alias("c0"))
+        marker = len(work.inputs)
+        frames.append((marker, everyone, f.col("c0").cast("int")))
+        frame = tagged(frames, self._width([parts.reads[name][0] for name in inputs]))
+        if hasattr(frame, "repartitionById"):
+            placed = frame.repartitionById(self.tasks, f.col("k"))
+        else:
+            placed = frame.repartition(self.tasks, "k")
+        self._finish(placed, DecomposedTask(work, parts, self.tasks), work)
+
+    def run_resident(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str], place: int) -> None:
+        ranks = max(1, min(self.tasks, self.slots))
+        placement = spread(self.program, segment.strata, self.small, cut=ranks > MOST_WHOLE)
+        inputs = self._inputs(segment.strata)
+        work = self._work(placement.program, inputs, outputs, sized)
+        options = self.evaluation.spark
+        snapshots = Snapshots(options.checkpoint_dir, ranks) if options.checkpoint_dir else None
+        strata = segment.strata
+
+        def report(now: Report) -> None:
+            name = strata[min(now.stratum - 1, len(strata) - 1)].relations[0]
+            total = len(self.program.strata)
+            progress = Progress(place + now.stratum, total, now.round, name, now.total_rows, delta=now.delta_rows)
+            self.evaluation.progress(progress)
+
+        frame = tagged([(i, self.frames[name], None) for i, name in enumerate(inputs)], self._width(inputs))
+        placed = frame.repartition(ranks, *(name for name in frame.columns if name != "k"))
+        host, advertised = self._driver()
+        with Rendezvous(ranks, host, report, advertised=advertised) as rendezvous:
+            task = ResidentTask(work, placement, rendezvous.ticket, snapshots, options.checkpoint_every, SNAPSHOT_SECONDS)
+            try:
+                self._finish(placed, task, work, barrier=True)
+            finally:
+                failure = rendezvous.failure
+                if failure is not None:
+                    raise FlintlogError(pickle.loads(failure)) from None
+
+    # --- Parts of a job ---------------------------------------------------------------------------
+
+    def _inputs(self, strata: Sequence[Stratum]) -> list[str]:
+        """The relations that strata need to know: those their rules read, and the facts of their own."""
+        names: dict[str, None] = {}
+        for stratum in strata:
+            for body in [*(r.body for r in stratum.rules), *(s.body for s in stratum.subsumptions)]:
+                names |= dict.fromkeys(sorted(relations_of(body, self.program.shared)))
+            names |= dict.fromkeys(stratum.relations)
+        return [name for name in names if name in self.frames] or self._nothing()
+
+    def _nothing(self) -> list[str]:
+        """An input for programs that have none: a job needs some frame."""
+        name = next(iter(self.program.relations))
+        self.frames[name] = self.empty(len(self.program.relations[name].columns))
+        return [name]
+
+    def empty(self, arity: int) -> DataFrame:
+        columns = [f.col("id").alias(f"c{i}") for i in range(width_of(arity))]
+        return self.spark.range(0, 0, numPartitions=1).select(*columns)
+
+    def _width(self, names: Sequence[str]) -> int:
+        return max(width_of(len(self.program.relations[name].columns)) for name in names) if names else 1
+
+    def _work(self, program: Program, inputs: Sequence[str], outputs: Sequence[str], sized: Sequence[str]) -> Work:
+        needs_all = any(looks_into_values(stratum) for stratum in program.strata)
+        machine = self.dictionary.machine() if needs_all else None
+        values = machine._values if machine is not None else self.constants
+        seed = MachineSeed(self.evaluation.word_size, tuple(values), needs_all, dict(self.evaluation.functions))
+        evaluation = self.evaluation
+        return Work(
+            replace(program, io=()),
+            tuple(inputs),
+            tuple(outputs),
+            tuple(sized),
+            seed,
+            evaluation.memory_limit,
+            evaluation.reorder,
+            self._width(outputs),
+        )
+
+    def _task_of(self, column: int, tasks: int) -> Column:
+        """The tasks that get a row: `placement.owner` in Spark's words, or all of them."""
+        if column == EVERYWHERE:
+            return f.explode(f.array(*(f.lit(task).cast("int") for task in range(tasks))))
+        return owner_column(f.col(f"c{column}"), tasks)
+
+    def _finish(self, frame: DataFrame, task: Callable[..., Any], work: Work, *, barrier: bool = False) -> None:
+        """Runs a job, hears what its tasks have to say, and keeps the frames of its relations."""
+        result = frame.mapInArrow(task, output_schema(work.width), barrier=barrier)
+        if barrier:
+            # A barrier stage that is lost can be run again only if a shuffle comes after it.
+            result = result.repartition(max(1, self.slots), "r", *(f"c{i}" for i in range(work.width)))
+        if work.outputs:
+            result = result.persist(StorageLevel.MEMORY_AND_DISK)
+            self.kept.append(result)
+        sizes: dict[str, int] = {}
+        for kind, content in messages_of(result):
+            if kind == "failed":
+                raise FlintlogError(content)
+            if kind == "values":
+                self.dictionary.add(content)
+            elif kind == "warnings":
+                for message, span in content:
+                    self.evaluation.notify(message, span)
+            elif kind == "sizes":
+                for name, size in content.items():
+                    sizes[name] = sizes.get(name, 0) + size
+        self.sizes |= sizes
+        for number, name in enumerate(work.outputs):
+            self.frames[name] = untagged(result, number, len(self.program.relations[name].columns))
+
+    def _driver(self) -> tuple[str, str | None]:
+        """The interface on which tasks reach the driver, and its name where that differs."""
+        context = self.spark.sparkContext
+        host = context.getConf().get("spark.driver.host") or "127.0.0.1"
+        bind = context.getConf().get("spark.driver.bindAddress")
+        return (bind or host), (host if bind and bind != host else None)
+
+
+def owner_column(words: Column, tasks: int) -> Column:
+    mixed = words
+    for shift in FOLDED:
+        mixed = mixed.bitwiseXOR(f.shiftrightunsigned(words, shift))
+    return f.pmod(mixed, f.lit(tasks).cast("bigint")).cast("int")
