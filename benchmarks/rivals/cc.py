@@ -19,5 +19,5 @@ def answer(spark: SparkSession, facts: Path) -> Answer:
         delta = improvements(found, cc, "n", "c")
         cc = improved(cc, delta, "n", "c")
         rounds += 1
-    check = cc.agg(total(col("c") % 1009)).first()[0]
+    check = cc.agg(total(col("c") % 1009)).collect()[0][0]
     return Answer({"CC": cc.count(), "Label": cc.select("c").distinct().count(), "Check": check}, rounds)

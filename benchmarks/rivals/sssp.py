@@ -20,5 +20,5 @@ def answer(spark: SparkSession, facts: Path) -> Answer:
         delta = improvements(found, sssp, "y", "d")
         sssp = improved(sssp, delta, "y", "d")
         rounds += 1
-    check = sssp.agg(total(col("d") % 1009)).first()[0]
+    check = sssp.agg(total(col("d") % 1009)).collect()[0][0]
     return Answer({"Sssp": sssp.count(), "Check": check}, rounds)

@@ -30,7 +30,7 @@ FACTS: dict[str, dict[str, tuple[str, ...]]] = {
     "csda": {"Edge": ("x", "y"), "NullEdge": ("x", "y")},
     "cc": {"Arc": ("x", "y")},
     "sssp": {"WArc": ("x", "y", "weight"), "Id": ("x",)},
-    "andersen": {name: ("y", "x") for name in ("addressOf", "assign", "load", "store")},
+    "andersen": dict.fromkeys(("addressOf", "assign", "load", "store"), ("y", "x")),
     "cspa": {"Assign": ("x", "y"), "Dereference": ("x", "y")},
 }
 

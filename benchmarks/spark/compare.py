@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import machine
-from benchmarks.results import Outcome
+from benchmarks.results import Outcome, Status
 from benchmarks.spark.contestants import HAND_WRITTEN, RECURSIVE_SQL, Job, Reply
 from benchmarks.spark.process import Failed, Late, Worker
 from benchmarks.spark.results import RowResult
 from benchmarks.spark.rows import SparkRow
 
-# What forced strategies have in common in the engine's lines about a stratum that another one had to evaluate.
 _RIVALS = (HAND_WRITTEN, RECURSIVE_SQL)
 
 
@@ -67,7 +66,7 @@ class Comparer:
         self.say(f"  {name:15} {outcome.status}: {outcome.message}")
 
 
-def judge(contestant: str, reply: Reply, expected: dict[str, str]) -> tuple[str, str]:
+def judge(contestant: str, reply: Reply, expected: dict[str, str]) -> tuple[Status, str]:
     """The status of an answer and what to say of it: `ok`, `wrong`, or `cannot` for a strategy that did not apply."""
     wrong = [
         f"{name} is {reply.printed.get(name, 'missing')}, expected {value}"
@@ -76,11 +75,6 @@ def judge(contestant: str, reply: Reply, expected: dict[str, str]) -> tuple[str,
     ]
     if wrong:
         return "wrong", "; ".join(wrong)
-    if contestant not in (*_RIVALS, "auto") and reply.notes and not _used(contestant, reply.notes):
-        return "cannot", "; ".join(reply.notes)
+    if contestant not in (*_RIVALS, "auto") and contestant not in reply.strategies.values():
+        return "cannot", "; ".join(note for note in reply.notes if f"not {contestant}" in note)
     return "ok", ""
-
-
-def _used(strategy: str, notes: Sequence[str]) -> bool:
-    """Whether the engine says that some stratum was evaluated in this way."""
-    return any(strategy in note.partition("(")[0] for note in notes)

@@ -1,7 +1,8 @@
 """How each contestant answers, inside its own process. All start at the files and end at what the program prints."""
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -28,13 +29,15 @@ class Job:
 
 @dataclass
 class Reply:
-    """What came of it. `stamps` are (round, seconds since the start) as the engine told them, `notes` what it said."""
+    """What came of it. `stamps` are (round, seconds since the start) as the engine told them, `notes` what it said,
+    `strategies` how it evaluated the relations that are recursive."""
 
     seconds: float
     printed: dict[str, str]
     rounds: int = 0
     stamps: list[tuple[int, float]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    strategies: dict[str, str] = field(default_factory=dict)
 
 
 def answer(contestant: str, spark: Any, job: Job) -> Reply:
@@ -57,7 +60,7 @@ def _timed(run: Callable[[], Any]) -> Reply:
 
 
 def _flintlog(spark: Any, job: Job, strategy: str) -> Reply:
-    """As `flintlog run` does it: only what `.printsize` and `.output` ask for is computed, and sizes are only counted."""
+    """As `flintlog run` does it: only what `.printsize` and `.output` ask for is computed, sizes are just counted."""
     from flintlog.api.program import Program
     from flintlog.api.run import Run, evaluate
     from flintlog.engines.engine import Progress
@@ -88,4 +91,16 @@ def _flintlog(spark: Any, job: Job, strategy: str) -> Reply:
     for name in shown["output"]:
         reply.printed[name] = "\n".join("\t".join(map(str, row)) for row in rows[name])
     reply.seconds = time.perf_counter() - started
+    recursive = {name for stratum in program.strata if stratum.recursive for name in stratum.relations}
+    reply.strategies = {name: way for name, way in strategies(reply.notes).items() if name in recursive}
     return reply
+
+
+def strategies(notes: Iterable[str]) -> dict[str, str]:
+    """The strategy of each relation, from what the engine says before it evaluates some.
+
+    >>> strategies(["reading", "A, B: resident, as told", "C: single, not resident: it chooses among rows"])
+    {'A': 'resident', 'B': 'resident', 'C': 'single'}
+    """
+    found = [re.match(r"(\S.*?): (\w+), ", note) for note in notes]
+    return {name: match[2] for match in found if match is not None for name in match[1].split(", ")}

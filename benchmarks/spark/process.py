@@ -38,12 +38,9 @@ class Worker:
 
     def __enter__(self) -> "Worker":
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "benchmarks.spark.worker", self.contestant]
-        command += ["--master", self.master, "--memory", self.memory]
-        command += [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                command,
+                self.command(),
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -55,11 +52,16 @@ class Worker:
         self._ready = False
         return self
 
+    def command(self) -> list[str]:
+        command = [sys.executable, "-m", "benchmarks.spark.worker", self.contestant]
+        command += ["--master", self.master, "--memory", self.memory]
+        return command + [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
+
     def __exit__(self, *exc: object) -> None:
         self.end()
 
     def ask(self, job: Job, limit: float) -> Reply:
-        """The answer, if it comes within `limit` seconds; the start of the session is not counted. Raises Late, Failed."""
+        """The answer, if it comes within `limit` seconds, the session's start not counted. Raises Late, Failed."""
         self._wait_until_ready()
         request = {**vars(job), "program": str(job.program), "facts": str(job.facts)}
         stdin = self._process.stdin

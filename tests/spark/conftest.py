@@ -1,7 +1,11 @@
-"""One Spark session for all tests of this room, made as a run makes one."""
+"""One Spark session for all tests of this room, made as a run makes one.
+
+It is on two slots of this process, unless FLINTLOG_TEST_MASTER names another master: tests/spark/clusters.py starts some.
+"""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -24,13 +28,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A session on two slots; nothing may change its configuration for good."""
+    """A session that all tests share; none may change its configuration for good."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         patch.setenv("SPARK_DRIVER_MEMORY", "1g")
         # Jobs of tests are over before a second compilation would pay.
         patch.setenv("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        session, _ = open_session(SparkOptions(master="local[2]"), "tests")
+        session, _ = open_session(SparkOptions(master=os.environ.get("FLINTLOG_TEST_MASTER", "local[2]")), "tests")
     yield session
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

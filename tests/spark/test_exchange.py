@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -82,8 +84,9 @@ def test_all_ranks_resume_from_the_last_snapshot_that_all_have_written(tmp_path:
     assert [result[:2] for result in results] == [(saved, 10)] * 3
     assert [result[2] for result in results] == _accumulate_alone(3, 24)
     assert {report.rank for report in reports} == {0, 1, 2}
-    # The last two complete ones, and at most one more whose completion nobody had heard of yet.
-    assert 2 * 3 <= len(list((tmp_path / "snapshots").iterdir())) <= 3 * 3
+    # At least the last two complete ones; whether older ones are gone depends on what the ranks had heard in time.
+    for number in (2_000_001, 2_000_002):
+        assert [int(snapshots.read(number, rank)[1]) for rank in range(3)] == [10 + 5 * (number % 1_000_000)] * 3
     snapshots.clear()
     assert not (tmp_path / "snapshots").exists()
 
@@ -95,6 +98,16 @@ def _accumulate_alone(count: int, rounds: int) -> list[list[int]]:
     for _ in range(rounds):
         numbers = [accumulated(numbers, rank) for rank in range(count)]
     return [part.tolist() for part in numbers]
+
+
+def test_snapshots_older_than_the_last_two_complete_ones_are_stale() -> None:
+    with Rendezvous(1, HERE) as rendezvous, Mesh.join(rendezvous.ticket, 0, 1) as mesh:
+        assert mesh.resume_from is None
+        numbers = [mesh.next_snapshot() for _ in range(3)]
+        for number, stale_before in zip(numbers, [0, *numbers[:2]], strict=True):
+            mesh.snapshot_written(number)
+            _wait_for(partial(_has_heard, mesh, stale_before))
+        assert rendezvous.last_snapshot == numbers[-1]
 
 
 def test_a_closed_rendezvous_ends_all_exchanges() -> None:
@@ -201,8 +214,12 @@ def _try_to_join(
         errors.append(error)
 
 
-def _wait_for(condition: object, seconds: float = 10.0) -> None:
-    assert callable(condition)
+def _has_heard(mesh: Mesh, stale_before: int) -> bool:
+    mesh.check()
+    return mesh.stale_before == stale_before
+
+
+def _wait_for(condition: Callable[[], bool], seconds: float = 10.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

@@ -104,7 +104,7 @@ EVENTS = st.lists(st.tuples(st.sampled_from(["come", "leave", "finish", "wait"])
 
 @given(EVENTS)
 def test_nobody_who_has_gone_is_in_a_generation(events: list[tuple[str, int, int]]) -> None:
-    """Whatever happens, in whatever order: who is put together is there, has not been told otherwise, and is complete."""
+    """Whatever happens, in whatever order: who is put together is there and has not been told otherwise."""
     muster, now = Muster(3, 1000), 0.0
     here: dict[int, Member] = {}
     for event, rank, number in events:

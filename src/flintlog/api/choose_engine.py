@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -9,13 +10,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from flintlog.api.locations import data_file, is_uri
+from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.engines.memory import MemoryGuard, in_words
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 from flintlog.ir.program import IoDirective
 
 SPARK_ONLY = ("jdbc", "table", "orc")
+# Names for several files at once.
+_PATTERN = re.compile(r"[*?{\[]")
 # How much longer facts are when they are unpacked.
 _PACKED = {".gz": 5, ".parquet": 3, ".orc": 3}
 
@@ -116,10 +119,12 @@ def _needs(io: Iterable[IoDirective], given: Mapping[str, Any], facts_dir: Path)
         file = data_file(directive, facts_dir)
         if params.get("IO") in SPARK_ONLY:
             yield f"`{directive.relation}` is {verb} with IO={params['IO']}"
-        elif is_uri(params.get("filename", "")):
-            yield f"`{directive.relation}` is {verb} at {params['filename']}"
+        elif is_uri(named(directive)):
+            yield f"`{directive.relation}` is {verb} at {named(directive)}"
         elif directive.kind == "input" and file is not None and _is_written_by_spark(file):
             yield f"`{directive.relation}` is read from the directory {file}"
+        elif directive.kind == "input" and file is not None and _PATTERN.search(file.name) and not file.exists():
+            yield f"`{directive.relation}` is read from files like {file}"
 
 
 def _is_written_by_spark(path: Path) -> bool:

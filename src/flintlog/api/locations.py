@@ -22,13 +22,20 @@ def is_uri(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text) is not None
 
 
+def named(directive: IoDirective) -> str:
+    """The file or address that a directive names itself, if it does."""
+    params = dict(directive.params)
+    return params.get("filename", params.get("path", ""))
+
+
 def data_file(directive: IoDirective, directory: Path) -> Path | None:
     """The file of this machine that a directive reads or writes; None if it is none."""
     params = dict(directive.params)
     suffixes = _READ if directive.kind == "input" else _WRITTEN
     kind = params.get("IO", "file")
-    if kind not in suffixes or is_uri(params.get("filename", "")):
+    if kind not in suffixes or is_uri(named(directive)):
         return None
+    params = {"filename": name, **params} if (name := named(directive)) else params
     suffix = suffixes[kind]
     packed = directive.kind == "output" and suffix == ".csv" and params.get("compress", "false") != "false"
     return data_path(directive.relation, params, directory, f"{suffix}.gz" if packed else suffix)

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from flintlog.api.choose_engine import SPARK_ONLY, choose_engine
 from flintlog.api.functors import bind_functors
-from flintlog.api.locations import is_uri
+from flintlog.api.locations import is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.engine import Engine, Evaluation, Progress, load_engine
 from flintlog.engines.spark_options import SparkOptions
@@ -151,8 +151,7 @@ def check_outputs(program: Program, output_dir: Path, engine: str = "") -> None:
 
 
 def _is_sparks(directive: IoDirective) -> bool:
-    params = dict(directive.params)
-    return params.get("IO") in SPARK_ONLY or is_uri(params.get("filename", ""))
+    return dict(directive.params).get("IO") in SPARK_ONLY or is_uri(named(directive))
 
 
 def write_results(

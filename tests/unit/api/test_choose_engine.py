@@ -83,6 +83,13 @@ def test_a_directory_in_a_files_place_is_sparks(tmp_path: Path):
     assert chosen(given={"e": tmp_path}).engine == "local"  # which says that it is no file
 
 
+def test_a_pattern_for_several_files_is_sparks(tmp_path: Path):
+    text = '.decl e(x: number)\n.input e(filename="e-*.facts")'
+    assert chosen(text, tmp_path) == Choice("spark", f"`e` is read from files like {tmp_path / 'e-*.facts'}")
+    (tmp_path / "e-*.facts").write_text("1\n")
+    assert chosen(text, tmp_path).engine == "local"
+
+
 def test_inputs_beyond_the_memory_budget(tmp_path: Path):
     (tmp_path / "e.facts").write_text("1\n" * 1000)
     assert chosen(facts_dir=tmp_path, memory_limit=2000).engine == "local"

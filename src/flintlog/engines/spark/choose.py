@@ -123,7 +123,9 @@ class _Chooser:
             for j in (i - 1, i + 1):
                 beside = result[j].strategy if 0 <= j < len(result) else _ALONG
                 if beside in ("single", "resident") and self.refusal(result[i].strata[0], beside) is None:
-                    result[i] = replace(result[i], strategy=beside, reason=f"along with its neighbour; {result[i].reason}")
+                    result[i] = replace(
+                        result[i], strategy=beside, reason=f"along with its neighbour; {result[i].reason}"
+                    )
                     break
         return [self._by_size(segment) if segment.strategy == _ALONG else segment for segment in result]
 
@@ -149,7 +151,11 @@ class _Chooser:
             return "tasks could not meet at a client of Spark Connect"
         size = self.situation.bytes_of(self._inputs(stratum))
         folds = any(isinstance(node, Aggregate) for rule in stratum.rules for node in walk(rule.body))
-        return "an aggregate would need a large relation in every task" if folds and size > WORTH_SPREADING_AGGREGATES else None
+        return (
+            "an aggregate would need a large relation in every task"
+            if folds and size > WORTH_SPREADING_AGGREGATES
+            else None
+        )
 
     def _refuses_parts(self, stratum: Stratum) -> str | None:
         if not stratum.recursive:
@@ -158,7 +164,9 @@ class _Chooser:
             return "no column keeps its value from row to row"
         size = self.situation.bytes_of(self._inputs(stratum))
         limit = self.situation.broadcast_limit
-        return f"{in_words(size)} of inputs are more than the {in_words(limit)} for every task" if size > limit else None
+        return (
+            f"{in_words(size)} of inputs are more than the {in_words(limit)} for every task" if size > limit else None
+        )
 
     def _forced(self, stratum: Stratum, wanted: str) -> Segment:
         reason = self.refusal(stratum, wanted)

@@ -15,8 +15,11 @@ _MEMORY = re.compile(
     r"|Exit code(?: is)? 137|OOM ?killed|Python worker exited unexpectedly",
     re.IGNORECASE,
 )
-_LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block .* not found|checkpoint.*(FileNotFound|does not exist)"
-                   r"|FileNotFoundException.*(checkpoint|rdd-)", re.IGNORECASE | re.DOTALL)
+_LOST = re.compile(
+    r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block .* not found|checkpoint.*(FileNotFound|does not exist)"
+    r"|FileNotFoundException.*(checkpoint|rdd-)",
+    re.IGNORECASE | re.DOTALL,
+)
 _SLOTS = re.compile(r"SPARK-24819|barrier execution mode.*slots", re.IGNORECASE | re.DOTALL)
 _REMEDIES = {
     "single": "more memory for a task, or --strategy dataframe, which spills to disk",

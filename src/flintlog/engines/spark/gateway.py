@@ -18,11 +18,21 @@ from flintlog.engines.spark.masters import is_local
 
 LOG_VARIABLE = "FLINTLOG_SPARK_LOG"
 
+# Java's best compiler waits until code is really hot: a third less work for the processors until a first job is done,
+# and no more afterwards, since what takes long in Spark is either hot or outside of Java.
+QUICK_START = """
+-XX:+IgnoreUnrecognizedVMOptions
+-XX:Tier4InvocationThreshold=30000 -XX:Tier4MinInvocationThreshold=10000 -XX:Tier4CompileThreshold=60000
+"""
+# Up to this much memory, in MiB, one thread collects garbage with less effort than several.
+SMALL_HEAP = 4 << 10
+
 
 def start_java(master: str | None) -> None:
     """Starts Java, which reads the user's configuration, unless it runs already (spark-submit, an earlier session)."""
     import pyspark
     from pyspark import SparkContext
+    from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
 
     if SparkContext._gateway is not None:
@@ -30,17 +40,32 @@ def start_java(master: str | None) -> None:
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         SparkContext._ensure_initialized()
         return
-    settings = {"JAVA_HOME": str(java_home(pyspark.__version__))}
-    if master is None or is_local(master):
-        # What the host's name resolves to is of no interest to one process, and often wrong on laptops.
-        settings["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
-        settings["SPARK_DRIVER_MEMORY"] = os.environ.get("SPARK_DRIVER_MEMORY", _memory())
-        settings |= _python_path()
-    try:
-        with _log() as log, environment(settings):
-            SparkContext._ensure_initialized(gateway=launch_gateway(popen_kwargs={"stderr": log}))
-    except Exception as error:
-        raise FlintlogError([Diagnostic("E921", "Spark's Java does not start", note=log_note())]) from error
+    for settings in _attempts(master, pyspark.__version__):
+        try:
+            # Standard output is for results.
+            with _log() as log, environment(settings):
+                SparkContext._ensure_initialized(gateway=launch_gateway(popen_kwargs={"stdout": log, "stderr": log}))
+            return
+        except (PySparkRuntimeError, OSError) as error:
+            failure = error
+    raise FlintlogError([Diagnostic("E921", "Spark's Java does not start", note=log_note())]) from failure
+
+
+def _attempts(master: str | None, version: str) -> Iterator[dict[str, str]]:
+    """Variables to start Java with, the best first."""
+    settings = {"JAVA_HOME": str(java_home(version))}
+    if master is not None and not is_local(master):
+        yield settings
+        return
+    heap = max(1 << 10, min(total_memory() >> 22, 16 << 10))  # a quarter of the machine's, in MiB
+    settings |= _python_path()
+    # What the host's name resolves to is of no interest to one process, and often wrong on laptops.
+    settings["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
+    settings["SPARK_DRIVER_MEMORY"] = os.environ.get("SPARK_DRIVER_MEMORY", f"{heap}m")
+    if "SPARK_SUBMIT_OPTS" not in os.environ:
+        collector = "-XX:+UseSerialGC" if heap <= SMALL_HEAP else ""
+        yield settings | {"SPARK_SUBMIT_OPTS": " ".join([*QUICK_START.split(), collector])}
+    yield settings  # with options of the user's own, those were perhaps too many
 
 
 def log_note() -> str | None:
@@ -75,10 +100,12 @@ def _log() -> IO[bytes]:
     if wanted:
         _Log.path, _Log.named = Path(wanted), True
         return _Log.path.open("ab")
-    handle, name = mkstemp(prefix="flintlog-spark-", suffix=".log")
-    _Log.path = Path(name)
-    atexit.register(_remove, os.getpid())
-    return os.fdopen(handle, "wb")
+    if _Log.path is None:
+        handle, name = mkstemp(prefix="flintlog-spark-", suffix=".log")
+        os.close(handle)
+        _Log.path = Path(name)
+        atexit.register(_remove, os.getpid())
+    return _Log.path.open("ab")
 
 
 def _remove(process: int) -> None:
@@ -92,8 +119,3 @@ def _python_path() -> dict[str, str]:
     if folder.name in ("site-packages", "dist-packages"):
         return {}
     return {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))}
-
-
-def _memory() -> str:
-    """A quarter of the machine's for Java: what tasks keep of a stratum is outside of it."""
-    return f"{max(1024, min(total_memory() >> 22, 16 << 10))}m"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from flintlog.engines.spark.choose import Segment
 from flintlog.engines.spark.dictionary import Dictionary
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
+from flintlog.engines.spark.frames import table_behind
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
 from flintlog.engines.spark.spread import spread
@@ -28,10 +29,13 @@ from flintlog.ir.visit import relations_of
 from flintlog.types import Value
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
 # With more tasks than this, a relation is rather computed in steps than kept in every task.
 MOST_WHOLE = 8
+# Rows that the driver has travel with the task up to so many bytes.
+MOST_CARRIED = 64 << 20
 # Snapshots are not taken more often than this, in seconds.
 SNAPSHOT_SECONDS = 2.0
 
@@ -52,13 +56,12 @@ class Jobs:
     sizes: dict[str, int] = field(default_factory=dict)
     small: frozenset[str] = frozenset()
     kept: list[DataFrame] = field(default_factory=list)
+    _relation_of: Mapping[str, str] = field(default_factory=dict)
 
     def run_single(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
-        program = replace(self.program, strata=segment.strata)
-        inputs = self._inputs(segment.strata)
-        work = self._work(program, inputs, outputs, sized)
-        frame = tagged([(i, self.frames[name], None) for i, name in enumerate(inputs)], self._width(inputs))
-        self._finish(frame.coalesce(1) if inputs else frame, SingleTask(work), work)
+        work = self._work(replace(self.program, strata=segment.strata), self._inputs(segment.strata), outputs, sized)
+        frame = self._sent(work, lambda name: self.frames[name], 1)
+        self._finish(frame.coalesce(1), SingleTask(work), work)
 
     def run_decomposed(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
         stratum = segment.strata[0]
@@ -67,18 +70,17 @@ class Jobs:
         parts = decompose(self.program, stratum, pivots)
         inputs = [name for name, (relation, _) in parts.reads.items() if relation in self.frames]
         unread = [name for name in stratum.relations if name not in inputs]
-        work = self._work(parts.program, [*inputs, *unread], outputs, sized)
-        frames: list[tuple[int, DataFrame, Column | None]] = []
-        for i, name in enumerate(inputs):
-            relation, column = parts.reads[name]
-            frame = self.frames[relation]
-            frames.append((i, frame, self._task_of(column, self.tasks)))
-        # A row for each task, of no relation: tasks without any would not be there.
-        everyone = self.spark.range(self.tasks, numPartitions=1).select(f.col("id").alias("c0"))
-        marker = len(work.inputs)
-        frames.append((marker, everyone, f.col("c0").cast("int")))
-        frame = tagged(frames, self._width([parts.reads[name][0] for name in inputs]))
-        if hasattr(frame, "repartitionById"):
+        work = self._work(
+            parts.program, [*inputs, *unread], outputs, sized, {n: r for n, (r, _) in parts.reads.items()}
+        )
+
+        def task_of(name: str) -> Column:
+            return self._task_of(parts.reads[name][1], self.tasks)
+
+        frame = self._sent(work, lambda name: self.frames[parts.reads[name][0]], self.tasks, task_of)
+        if self._is_carried(work):
+            placed = frame  # every task has a partition
+        elif hasattr(frame, "repartitionById"):
             placed = frame.repartitionById(self.tasks, f.col("k"))
         else:
             placed = frame.repartition(self.tasks, "k")
@@ -87,8 +89,7 @@ class Jobs:
     def run_resident(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str], place: int) -> None:
         ranks = max(1, min(self.tasks, self.slots))
         placement = spread(self.program, segment.strata, self.small, cut=ranks > MOST_WHOLE)
-        inputs = self._inputs(segment.strata)
-        work = self._work(placement.program, inputs, outputs, sized)
+        work = self._work(placement.program, self._inputs(segment.strata), outputs, sized)
         options = self.evaluation.spark
         snapshots = Snapshots(options.checkpoint_dir, ranks) if options.checkpoint_dir else None
         strata = segment.strata
@@ -99,11 +100,13 @@ class Jobs:
             progress = Progress(place + now.stratum, total, now.round, name, now.total_rows, delta=now.delta_rows)
             self.evaluation.progress(progress)
 
-        frame = tagged([(i, self.frames[name], None) for i, name in enumerate(inputs)], self._width(inputs))
-        placed = frame.repartition(ranks, *(name for name in frame.columns if name != "k"))
+        frame = self._sent(work, lambda name: self.frames[name], ranks)
+        placed = frame if self._is_carried(work) else frame.repartition(ranks, *frame.columns)
         host, advertised = self._driver()
         with Rendezvous(ranks, host, report, advertised=advertised) as rendezvous:
-            task = ResidentTask(work, placement, rendezvous.ticket, snapshots, options.checkpoint_every, SNAPSHOT_SECONDS)
+            task = ResidentTask(
+                work, placement, rendezvous.ticket, snapshots, options.checkpoint_every, SNAPSHOT_SECONDS
+            )
             try:
                 self._finish(placed, task, work, barrier=True)
             finally:
@@ -120,13 +123,29 @@ class Jobs:
             for body in [*(r.body for r in stratum.rules), *(s.body for s in stratum.subsumptions)]:
                 names |= dict.fromkeys(sorted(relations_of(body, self.program.shared)))
             names |= dict.fromkeys(stratum.relations)
-        return [name for name in names if name in self.frames] or self._nothing()
+        return [name for name in names if name in self.frames]
 
-    def _nothing(self) -> list[str]:
-        """An input for programs that have none: a job needs some frame."""
-        name = next(iter(self.program.relations))
-        self.frames[name] = self.empty(len(self.program.relations[name].columns))
-        return [name]
+    def _is_carried(self, work: Work) -> bool:
+        """Whether tasks get all they need without a frame."""
+        return not any(self._frame_of(name) is not None for i, name in enumerate(work.inputs) if i not in work.carried)
+
+    def _sent(
+        self,
+        work: Work,
+        frame_of: Callable[[str], DataFrame],
+        tasks: int,
+        task_of: Callable[[str], Column] | None = None,
+    ) -> DataFrame:
+        """The rows that are sent to tasks, and one more for every task, so that all of them are there."""
+        frames = [
+            (i, frame_of(name), task_of(name) if task_of is not None else None)
+            for i, name in enumerate(work.inputs)
+            if i not in work.carried and self._frame_of(name) is not None
+        ]
+        everyone = self.spark.range(0, tasks, 1, tasks).select(f.col("id").alias("c0"))
+        marker = f.col("c0").cast("int") if task_of is not None else None
+        frames.append((len(work.inputs), everyone, marker))
+        return tagged(frames, max(len(frame.columns) for _, frame, _ in frames))
 
     def empty(self, arity: int) -> DataFrame:
         columns = [f.col("id").alias(f"c{i}") for i in range(width_of(arity))]
@@ -135,22 +154,44 @@ class Jobs:
     def _width(self, names: Sequence[str]) -> int:
         return max(width_of(len(self.program.relations[name].columns)) for name in names) if names else 1
 
-    def _work(self, program: Program, inputs: Sequence[str], outputs: Sequence[str], sized: Sequence[str]) -> Work:
+    def _work(
+        self,
+        program: Program,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        sized: Sequence[str],
+        relation_of: Mapping[str, str] | None = None,
+    ) -> Work:
+        """`relation_of` has the relations behind the names that tasks use, where these differ."""
+        self._relation_of = relation_of or {}
         needs_all = any(looks_into_values(stratum) for stratum in program.strata)
-        machine = self.dictionary.machine() if needs_all else None
-        values = machine._values if machine is not None else self.constants
-        seed = MachineSeed(self.evaluation.word_size, tuple(values), needs_all, dict(self.evaluation.functions))
-        evaluation = self.evaluation
+        values = self.dictionary.machine()._values if needs_all else self.constants
         return Work(
-            replace(program, io=()),
-            tuple(inputs),
-            tuple(outputs),
-            tuple(sized),
-            seed,
-            evaluation.memory_limit,
-            evaluation.reorder,
-            self._width(outputs),
+            program=replace(program, io=()),
+            inputs=tuple(inputs),
+            carried=self._carried(inputs),
+            outputs=tuple(outputs),
+            sized=tuple(sized),
+            seed=MachineSeed(self.evaluation.word_size, tuple(values), needs_all, dict(self.evaluation.functions)),
+            memory_limit=self.evaluation.memory_limit,
+            reorder=self.evaluation.reorder,
+            width=self._width(outputs),
         )
+
+    def _carried(self, inputs: Sequence[str]) -> dict[int, pa.Table]:
+        """The rows of inputs that the driver has anyway, unless they are large."""
+        carried: dict[int, pa.Table] = {}
+        room = MOST_CARRIED
+        for number, name in enumerate(inputs):
+            frame = self._frame_of(name)
+            table = table_behind(frame) if frame is not None else None
+            if table is not None and table.nbytes <= room:
+                carried[number] = table
+                room -= table.nbytes
+        return carried
+
+    def _frame_of(self, name: str) -> DataFrame | None:
+        return self.frames.get(self._relation_of.get(name, name))
 
     def _task_of(self, column: int, tasks: int) -> Column:
         """The tasks that get a row: `placement.owner` in Spark's words, or all of them."""

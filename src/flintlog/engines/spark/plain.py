@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintlog.io.atomic import decode, encode
 from flintlog.io.column_facts import ColumnFacts, Symbols
-from flintlog.io.numerals import print_float
+from flintlog.io.numerals import print_float, round_to_single
 from flintlog.io.schema import Schema
 from flintlog.io.text_values import quote_symbol
 from flintlog.types import Adt, Kind, Row, Value
@@ -156,6 +156,16 @@ def record_text(value: Value, word_size: int) -> str:
         else:
             pieces.append(str(item))
     return "".join(pieces)
+
+
+def _float_text(value: float, digits: int) -> str:
+    # Readers refuse numerals of such small numbers, which have lost digits, unless they are exact.
+    if 0 < abs(value) < _LEAST or (0 < abs(value) < _LEAST_SINGLE and round_to_single(value) == value):
+        return value.hex()
+    return print_float(value or 0.0, digits)
+
+
+_LEAST, _LEAST_SINGLE = 2.0**-1022, 2.0**-126
 
 
 class _Piece:

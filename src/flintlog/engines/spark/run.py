@@ -46,7 +46,9 @@ class SparkRun:
         ship(self.spark)
         sizes = {name: estimated_bytes(frame) for name, frame in self.plain.items()}
         words = self.dictionary.encode({name: (relations[name], frame) for name, frame in self.plain.items()})
-        computed = {name for stratum in self.whole.strata if has_work(self.whole, stratum) for name in stratum.relations}
+        computed = {
+            name for stratum in self.whole.strata if has_work(self.whole, stratum) for name in stratum.relations
+        }
         limit = self.evaluation.spark.broadcast_limit
         small = frozenset(n for n in relations if n not in computed and (sizes.get(n) or 0) <= limit)
         self.jobs = Jobs(
@@ -172,9 +174,7 @@ class SparkRun:
             frame = frame.distinct()
         elif frame is None and name not in self.jobs.sizes:
             frame = self.jobs.empty(len(relation.columns))
-        return SparkRows(
-            self.spark, relation, frame, self.jobs.sizes.get(name), self.dictionary, self.program.types
-        )
+        return SparkRows(self.spark, relation, frame, self.jobs.sizes.get(name), self.dictionary, self.program.types)
 
     # --- The cluster ------------------------------------------------------------------------------
 

@@ -55,7 +55,9 @@ def untagged(frame: DataFrame, number: int, arity: int) -> DataFrame:
     return frame.where(f.col("r") == number).select(*(f"c{i}" for i in range(width_of(arity))))
 
 
-def rows_in(batches: Iterable[pa.RecordBatch], arities: Sequence[int], task: bool) -> Iterator[tuple[int, int, Columns]]:
+def rows_in(
+    batches: Iterable[pa.RecordBatch], arities: Sequence[int], task: bool
+) -> Iterator[tuple[int, int, Columns]]:
     """The relation, the task (0 unless rows say so) and the columns of rows that come into a task."""
     for batch in batches:
         if not batch.num_rows:

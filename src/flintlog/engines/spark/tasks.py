@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -17,7 +17,7 @@ from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
-from flintlog.engines.placement import Placement, Snapshot, owner
+from flintlog.engines.placement import EVERYWHERE, Placement, Snapshot, owner
 from flintlog.engines.spark.exchange.errors import RunFailed
 from flintlog.engines.spark.exchange.mesh import Mesh
 from flintlog.engines.spark.exchange.message import Batch, Message
@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Work:
     """What every task is told: relations that come in, by number; those whose rows go out, and those of which only
-    the number of rows does. `width` is that of the frame that comes out."""
+    the number of rows does. `width` is that of the frame that comes out. `carried` are words that the driver has: they
+    travel with the task."""
 
     program: Program
     inputs: tuple[str, ...]
+    carried: Mapping[int, pa.Table]
     outputs: tuple[str, ...]
     sized: tuple[str, ...]
     seed: MachineSeed
@@ -51,7 +53,11 @@ class Work:
     width: int
 
     def arities(self) -> list[int]:
-        return [len(self.program.relations[name].columns) for name in self.inputs]
+        """Of the inputs, and of what comes after them: rows that just say that a task is there."""
+        return [*(len(self.program.relations[name].columns) for name in self.inputs), 1]
+
+    def carried_rows(self) -> dict[int, Columns]:
+        return {number: [column.to_numpy() for column in table.columns] for number, table in self.carried.items()}
 
     def evaluation(self) -> Evaluation:
         return Evaluation(memory_limit=self.memory_limit, reorder=self.reorder)
@@ -85,8 +91,8 @@ class SingleTask:
         return _run_columns(self.work, columns, machine, self.work.program.strata)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        columns = _all_rows(batches, self.work.arities())
-        yield from _reporting(self.work, lambda machine: self._evaluate(columns, machine))
+        columns = self.work.carried_rows() | _all_rows(batches, self.work)
+        yield from _reporting(self.work, partial(self._evaluate, columns))
 
 
 @dataclass(frozen=True)
@@ -99,14 +105,25 @@ class DecomposedTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found: dict[int, dict[int, list[Columns]]] = {}
-        known = len(self.work.inputs)
-        for number, task, columns in rows_in(batches, [*self.work.arities(), 1], task=True):
+        for number, task, columns in rows_in(batches, self.work.arities(), task=True):
             parts = found.setdefault(task, {})
-            if number < known:  # what comes after the inputs just says that the task is there
+            if number < len(self.work.inputs):
                 parts.setdefault(number, []).append(columns)
+        carried = self.work.carried_rows()
         for task in sorted(found):
-            rows = gathered(found.pop(task))
+            rows = self._own(carried, task) | gathered(found.pop(task))
             yield from _reporting(self.work, partial(self._evaluate, rows, task))
+
+    def _own(self, carried: dict[int, Columns], task: int) -> dict[int, Columns]:
+        """What a task has of the rows that every task was given."""
+        result = {}
+        for number, columns in carried.items():
+            _, column = self.parts.reads[self.work.inputs[number]]
+            if column != EVERYWHERE:
+                mine = owner(columns[column], self.tasks) == task
+                columns = [words[mine] for words in columns]
+            result[number] = columns
+        return result
 
     @deep_recursion()
     def _evaluate(self, rows_of: dict[int, Columns], task: int, machine: Machine) -> Any:
@@ -141,12 +158,15 @@ class ResidentTask:
 
         context = TaskContext.get()
         assert context is not None
-        columns = _all_rows(batches, self.work.arities())
-        with Mesh.join(self.ticket, context.partitionId(), context.taskAttemptId()) as mesh:
-            yield from _reporting(self.work, lambda machine: self._evaluate(columns, machine, mesh), mesh)
+        rank, ranks = context.partitionId(), self.ticket.ranks
+        carried = self.work.carried_rows()
+        columns = {number: [words[rank::ranks].copy() for words in rows] for number, rows in carried.items()}
+        columns |= _all_rows(batches, self.work)
+        with Mesh.join(self.ticket, rank, context.taskAttemptId()) as mesh:
+            yield from _reporting(self.work, partial(self._evaluate, columns, mesh), mesh)
 
     @deep_recursion()
-    def _evaluate(self, columns: dict[int, Columns], machine: Machine, mesh: Mesh) -> Any:
+    def _evaluate(self, columns: dict[int, Columns], mesh: Mesh, machine: Machine) -> Any:
         def progress(now: Progress) -> None:
             if mesh.rank == 0:
                 mesh.report(now.stratum, now.round, now.delta, now.rows)
@@ -204,11 +224,12 @@ class _Keeper:
         return Snapshot(stratum, round, rows)
 
 
-def _all_rows(batches: Iterator[pa.RecordBatch], arities: Sequence[int]) -> dict[int, Columns]:
+def _all_rows(batches: Iterator[pa.RecordBatch], work: Work) -> dict[int, Columns]:
     """All rows that come into a task, to the last: a worker whose input is left over is not used again."""
     parts: dict[int, list[Columns]] = {}
-    for number, _, columns in rows_in(batches, arities, task=False):
-        parts.setdefault(number, []).append(columns)
+    for number, _, columns in rows_in(batches, work.arities(), task=False):
+        if number < len(work.inputs):
+            parts.setdefault(number, []).append(columns)
     return gathered(parts)
 
 

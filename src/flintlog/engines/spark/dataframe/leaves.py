@@ -14,45 +14,53 @@ if TYPE_CHECKING:
 _LEAF = "org.apache.spark.sql.execution.LogicalRDD"
 
 
-def leaf_of(session: SparkSession, checkpointed: DataFrame) -> DataFrame:
-    """The frame that `localCheckpoint` returned, without what Spark guesses about it. It still knows how its rows are
-    placed."""
-    from pyspark.sql import DataFrame
+class Leaves:
+    """Makes leaves for the plans of one session."""
 
-    jvm: Any = session.sparkContext._jvm
-    plan = checkpointed._jdf.queryExecution().analyzed()
-    if plan.getClass().getName() != _LEAF:
-        return checkpointed
-    leaf = _constructed(jvm, session._jsparkSession, plan)
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, leaf), session)
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._jvm: Any = session.sparkContext._jvm
+        self._parameters: list[str] = []
+        physical = self._jvm.org.apache.spark.sql.catalyst.plans.physical
+        self._single = getattr(getattr(physical, "SinglePartition$"), "MODULE$")
+        self._none = self._jvm.scala.Option.empty()
 
+    def leaf_of(self, checkpointed: DataFrame) -> DataFrame:
+        """The frame that `localCheckpoint` returned, without what Spark guesses about it. It still knows how its rows
+        are placed."""
+        plan = checkpointed._jdf.queryExecution().analyzed()
+        return self.frame(self._constructed(plan))
 
-def _constructed(jvm: Any, session: Any, plan: Any) -> Any:
-    """A new leaf. Versions of Spark differ in how many arguments it takes, but not in what their types mean."""
-    single = plan.rdd().getNumPartitions() == 1
-    partitioning = _single(jvm) if single else plan.outputPartitioning()
-    sequences = [plan.output(), plan.outputOrdering()]
-    arguments: list[Any] = []
-    for parameter in plan.getClass().getConstructors()[0].getParameterTypes():
-        match parameter.getName().rsplit(".", 1)[-1]:
-            case "Seq":
-                arguments.append(sequences.pop(0))
-            case "RDD":
-                arguments.append(plan.rdd())
-            case "Partitioning":
-                arguments.append(partitioning)
-            case "SparkSession":
-                arguments.append(session)
-            case "boolean":
-                arguments.append(False)
-            case _:
-                arguments.append(jvm.scala.Option.empty())
-    return jvm.org.apache.spark.sql.execution.LogicalRDD(*arguments)
+    def frame(self, plan: Any) -> DataFrame:
+        """A plan as a frame of this session."""
+        from pyspark.sql import DataFrame
 
+        dataset = self._jvm.org.apache.spark.sql.classic.Dataset
+        return DataFrame(dataset.ofRows(self._session._jsparkSession, plan), self._session)
 
-def _single(jvm: Any) -> Any:
-    """All rows in one place."""
-    return getattr(getattr(jvm.org.apache.spark.sql.catalyst.plans.physical, "SinglePartition$"), "MODULE$")
+    def _constructed(self, plan: Any) -> Any:
+        """Versions of Spark differ in how many arguments a leaf takes, but not in what their types mean."""
+        if not self._parameters:
+            types = plan.getClass().getConstructors()[0].getParameterTypes()
+            self._parameters = [parameter.getName().rsplit(".", 1)[-1] for parameter in types]
+        rows = plan.rdd()
+        sequences = [plan.output(), plan.outputOrdering()]
+        arguments: list[Any] = []
+        for parameter in self._parameters:
+            match parameter:
+                case "Seq":
+                    arguments.append(sequences.pop(0))
+                case "RDD":
+                    arguments.append(rows)
+                case "Partitioning":
+                    arguments.append(self._single if rows.getNumPartitions() == 1 else plan.outputPartitioning())
+                case "SparkSession":
+                    arguments.append(self._session._jsparkSession)
+                case "boolean":
+                    arguments.append(False)
+                case _:
+                    arguments.append(self._none)
+        return self._jvm.org.apache.spark.sql.execution.LogicalRDD(*arguments)
 
 
 def release_plan(plan: Any) -> None:

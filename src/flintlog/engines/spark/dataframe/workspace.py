@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from flintlog.engines.spark.dataframe.leaves import leaf_of, release_plan
+from flintlog.engines.spark.dataframe.leaves import Leaves, release_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,6 +51,7 @@ class Workspace:
     def __init__(self, spark: SparkSession) -> None:
         self.users = spark
         self.spark: SparkSession = self._session(spark)
+        self._leaves = Leaves(self.spark)
         self._prefix = f"flintlog_{uuid4().hex[:12]}"
         self._number = 0
         self._views: set[str] = set()
@@ -87,7 +88,7 @@ class Workspace:
 
     def adopted(self, frame: DataFrame) -> DataFrame:
         """A frame of the user's session, in this one."""
-        return _in_session(frame, self.spark)
+        return self._leaves.frame(frame._jdf.queryExecution().analyzed())
 
     # --- Rows -------------------------------------------------------------------------------------
 
@@ -95,7 +96,7 @@ class Workspace:
         """Computes frames in one job, and cuts off what they were computed from."""
         if not frames:
             return []
-        lazy = [leaf_of(self.spark, frame.localCheckpoint(eager=False)) for frame in frames]
+        lazy = [self._leaves.leaf_of(frame.localCheckpoint(eager=False)) for frame in frames]
         counts = _counted(lazy)
         kept = [Kept(frame, count, self.view(frame)) for frame, count in zip(lazy, counts, strict=True)]
         self._kept.update(kept)
@@ -114,7 +115,7 @@ class Workspace:
     def handed_over(self, frame: DataFrame, parts: Sequence[Kept]) -> DataFrame:
         """A frame of kept parts for the user's session, which are the caller's from now on."""
         self._kept.difference_update(parts)
-        return _in_session(frame, self.users)
+        return Leaves(self.users).frame(frame._jdf.queryExecution().analyzed())
 
     def close(self) -> None:
         for kept in list(self._kept):
@@ -127,14 +128,6 @@ def release(frame: DataFrame) -> None:
     """Gives back what executors keep for a frame that `run_stratum` has returned."""
     if hasattr(frame, "_jdf"):
         release_plan(frame._jdf.queryExecution().analyzed())
-
-
-def _in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
-    from pyspark.sql import DataFrame
-
-    jvm: Any = session.sparkContext._jvm
-    plan = frame._jdf.queryExecution().analyzed()
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
 
 
 def _counted(frames: Sequence[DataFrame]) -> list[int]:

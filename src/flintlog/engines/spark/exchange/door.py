@@ -95,9 +95,9 @@ class Door:
         self._welcome(connection)
 
     def _refuse(self, connection: socket.socket) -> None:
-        close(connection)
         with self._lock:
             self.refused += 1
+        close(connection)
 
 
 def _listener(host: str, port: int, backlog: int) -> socket.socket:

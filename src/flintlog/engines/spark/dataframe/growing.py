@@ -1,0 +1,79 @@
+"""A relation that rounds add rows to: kept in parts, of which the last is the newest round's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from flintlog.engines.best import Best
+from flintlog.engines.spark.dataframe.folds import best_text
+from flintlog.engines.spark.dataframe.scalars import Scalars
+from flintlog.engines.spark.dataframe.texts import distinct, place_names
+from flintlog.engines.spark.dataframe.workspace import Kept
+from flintlog.ir.program import Relation
+
+
+@dataclass
+class Growing:
+    """`parts` have no row in common. With `best`, a key may stand in several parts, and the newest has the best value
+    for it. `delta` is the part of the last round, if that brought anything. `placed` are the positions of the columns
+    by which rows are placed."""
+
+    relation: Relation
+    best: Best | None
+    placed: tuple[int, ...]
+    parts: list[Kept] = field(default_factory=list)
+    delta: Kept | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return place_names(len(self.relation.columns))
+
+    @property
+    def key(self) -> list[str]:
+        """The columns that tell rows apart."""
+        return [n for i, n in enumerate(self.names) if self.best is None or i != self.best.position]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are; with `best`, at most so many."""
+        return sum(part.rows for part in self.parts)
+
+    # --- Texts ------------------------------------------------------------------------------------
+
+    def whole(self, single: bool, scalars: Scalars, *, without_delta: bool = False) -> str:
+        """All rows, or all older than the last round's. `single`: all parts are in one place, and stay there."""
+        parts = [part for part in self.parts if not (without_delta and part is self.delta)]
+        text = together(parts, single, self.names)
+        return self.condensed(text, scalars) if len(parts) > 1 else text
+
+    def condensed(self, text: str, scalars: Scalars) -> str:
+        """One row for each key, where several parts may have some."""
+        if self.best is None:
+            return text
+        column = self.names[self.best.position]
+        kind = self.relation.kinds[self.best.position]
+        return best_text(text, self.key, column, self.best.sign, kind, self.names, scalars)
+
+    def candidates(self, texts: Sequence[str], scalars: Scalars) -> str:
+        """What rules derive in a round, each row (or each key, with the best value) once."""
+        text = " UNION ALL ".join(texts)
+        return distinct(text) if self.best is None else self.condensed(text, scalars)
+
+    def unknown(self, text: str, known: str, hint: str, scalars: Scalars) -> str:
+        """The candidates that are new with respect to known rows: those that are not among them, or are better."""
+        tests = [f"l.{name} = r.{name}" for name in self.key]
+        if self.best is not None:
+            column, kind = self.names[self.best.position], self.relation.kinds[self.best.position]
+            new, old = scalars.ordered(f"l.{column}", kind), scalars.ordered(f"r.{column}", kind)
+            tests.append(f"{old} {'<=' if self.best.sign > 0 else '>='} {new}")
+        what = ", ".join(f"l.{name}" for name in self.names)
+        return f"SELECT {hint} {what} FROM ({text}) l LEFT ANTI JOIN ({known}) r ON {' AND '.join(tests)}"
+
+
+def together(parts: Sequence[Kept], single: bool, names: Sequence[str]) -> str:
+    """The rows of all parts."""
+    if not parts:
+        return f"SELECT {', '.join(f'0L AS {name}' for name in names)} WHERE false"
+    text = " UNION ALL ".join(f"SELECT * FROM {part.view}" for part in parts)
+    return f"SELECT /*+ COALESCE(1) */ * FROM ({text})" if single and len(parts) > 1 else text

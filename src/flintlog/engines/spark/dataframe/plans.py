@@ -1,0 +1,193 @@
+"""IR nodes as SQL text. A text may give a row several times where the node has it once: `sets.is_distinct` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from flintlog.diagnostics import InternalError
+from flintlog.engines.spark.dataframe.folds import fold_text, in_sql
+from flintlog.engines.spark.dataframe.scalars import Scalars, is_native, quoted
+from flintlog.engines.spark.dataframe.sets import is_distinct
+from flintlog.engines.spark.dataframe.texts import (
+    EMPTY,
+    Rows,
+    agreeing,
+    distinct,
+    in_order,
+    joined,
+    renamed,
+    selected,
+)
+from flintlog.ir.relation import (
+    Aggregate,
+    AntiJoin,
+    ConcatAll,
+    Each,
+    FlatMap,
+    JoinFlatMap,
+    Let,
+    Node,
+    Scan,
+    Schema,
+    SemiJoin,
+    Shared,
+    Step,
+    Unit,
+    Values,
+    Where,
+)
+from flintlog.ir.scalar import Column, Scalar
+from flintlog.ir.visit import columns_of, terms_of
+
+Output = Sequence[tuple[str, Scalar]]
+
+
+class Sources(Protocol):
+    """What nodes read, and what SQL leaves to others. Positions are those of columns by which rows had better be
+    placed."""
+
+    def scan(self, node: Scan, wanted: tuple[int, ...]) -> Rows:
+        """The rows of a relation, as c0, c1, …"""
+
+    def fixed(self, node: Node, wanted: tuple[int, ...]) -> Rows | None:
+        """The rows of a node, as c0, c1, …, if they are kept from round to round."""
+
+    def task_steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
+        """A text for what tasks make of the rows of another text."""
+
+    def task_fold(self, node: Aggregate, text: str, keys: str | None) -> str:
+        """A text for an aggregate over the distinct rows of another text."""
+
+    def hint(self, left: Rows, right: Rows, *, either: bool, on: Sequence[str]) -> str:
+        """How to join `l` and `r`. Unless `either` side may be kept in a hash table, only the right one may."""
+
+
+class Plans:
+    """Writes nodes down. `table` gives a text for constant rows."""
+
+    def __init__(self, sources: Sources, scalars: Scalars, table: Callable[[Values], str]) -> None:
+        self.sources, self.scalars, self.table = sources, scalars, table
+
+    def rows(self, node: Node, wanted: Sequence[str] = ()) -> Rows:
+        """A text for the node's rows, placed by the columns `wanted` if that costs nothing."""
+        at = {column.name: i for i, column in enumerate(node.schema)}
+        places = tuple(at[name] for name in wanted if name in at)
+        kept = self.sources.fixed(node, places)
+        if kept is not None:
+            return Rows(renamed(node.schema, kept.text), kept.count)
+        match node:
+            case Unit():
+                return Rows(f"SELECT 0L AS {quoted(EMPTY)}", 1)
+            case Values():
+                return Rows(renamed(node.schema, self.table(node)), len(node.rows))
+            case Scan():
+                found = self.sources.scan(node, places)
+                return Rows(renamed(node.schema, found.text), found.count)
+            case FlatMap():
+                inner = self.rows(node.input, _passed_down(node.output, wanted))
+                return Rows(self.stepped(inner.text, node.input.schema, node.steps, node.output), inner.count)
+            case JoinFlatMap():
+                return self._joined(node)
+            case SemiJoin() | AntiJoin():
+                return self._tested(node)
+            case Aggregate():
+                return self._folded(node)
+            case ConcatAll():
+                parts = [self.rows(part, wanted) for part in node.inputs]
+                names = [column.name for column in node.schema]
+                return Rows(" UNION ALL ".join(in_order(names, p.text) for p in parts), sum(p.count for p in parts))
+            case Shared():
+                raise InternalError("dataframe", f"the shared subplan {node.id} is not kept")
+        raise InternalError("dataframe", f"unknown node {node!r}")
+
+    # --- Joins ------------------------------------------------------------------------------------
+
+    def _joined(self, node: JoinFlatMap) -> Rows:
+        if isinstance(node.left, Unit) or isinstance(node.right, Unit):
+            other = node.right if isinstance(node.left, Unit) else node.left
+            inner = self.rows(other)
+            return Rows(self.stepped(inner.text, other.schema, node.steps, node.output), inner.count)
+        left, right = self.rows(node.left, node.on), self.rows(node.right, node.on)
+        count = max(left.count, right.count) if node.on else left.count * right.count
+        hint = self.sources.hint(left, right, either=True, on=node.on)
+        sides = dict.fromkeys((c.name for c in node.right.schema), "r")
+        sides |= dict.fromkeys((c.name for c in node.left.schema), "l")
+        columns = [(name, value.name) for name, value in node.output if isinstance(value, Column)]
+        if not node.steps and len(columns) == len(node.output):
+            return Rows(joined(hint, "JOIN", left.text, right.text, node.on, columns, sides), count)
+        both = [(column.name, column.name) for column in node.joined]
+        text = joined(hint, "JOIN", left.text, right.text, node.on, both, sides)
+        return Rows(self.stepped(text, node.joined, node.steps, node.output), count)
+
+    def _tested(self, node: SemiJoin | AntiJoin) -> Rows:
+        left, right = self.rows(node.left, node.on), self.rows(node.right, node.on)
+        hint = self.sources.hint(left, right, either=False, on=node.on)
+        kind = "LEFT SEMI JOIN" if isinstance(node, SemiJoin) else "LEFT ANTI JOIN"
+        names = [(column.name, column.name) for column in node.schema]
+        sides = dict.fromkeys((name for name, _ in names), "l")
+        return Rows(joined(hint, kind, left.text, right.text, node.on, names, sides), left.count)
+
+    # --- Aggregates -------------------------------------------------------------------------------
+
+    def _folded(self, node: Aggregate) -> Rows:
+        inner = self.rows(node.input, node.by)
+        # Equal rows do not change what is least or greatest.
+        plain = node.fold.op in ("min", "max") or is_distinct(node.input)
+        text = inner.text if plain else distinct(inner.text)
+        keys = self.rows(node.keys, node.by) if node.keys is not None else None
+        if not in_sql(node.fold):
+            return Rows(self.sources.task_fold(node, text, keys and keys.text), inner.count)
+        text = fold_text(node, text, self.scalars)
+        if keys is not None and not isinstance(node.keys, Unit):
+            text = self._for_keys(node, Rows(text, inner.count), keys)
+        return Rows(text, inner.count if node.by else 1)
+
+    def _for_keys(self, node: Aggregate, folded: Rows, keys: Rows) -> str:
+        """A row for each of the keys; also for a group without rows, where the fold has a value for that."""
+        names = [f"l.{quoted(name)} AS {quoted(name)}" for name in node.by]
+        default = node.fold.has_default
+        value = f"coalesce(r.{quoted(node.into)}, 0L)" if default else f"r.{quoted(node.into)}"
+        what = ", ".join([*names, f"{value} AS {quoted(node.into)}"])
+        hint = self.sources.hint(keys, folded, either=False, on=node.by)
+        kind = "LEFT OUTER JOIN" if default else "JOIN"
+        return (
+            f"SELECT {hint} {what} FROM ({distinct(keys.text)}) l {kind} ({folded.text}) r ON {agreeing(node.by)}"
+        )
+
+    # --- Steps ------------------------------------------------------------------------------------
+
+    def stepped(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
+        """Steps and projection over the rows of a text: in SQL as far as it has their meaning, then in tasks."""
+        known = {column.name: column for column in schema}
+        conditions: list[str] = []
+        for place, step in enumerate(steps):
+            if isinstance(step, Each) or not all(is_native(term) for term in terms_of(step)):
+                return self._in_tasks(text, conditions, known, steps[place:], output)
+            match step:
+                case Where(condition):
+                    conditions.append(self.scalars.condition(condition))
+                case Let(column, value):
+                    added = f"{self.scalars.scalar(value)} AS {quoted(column.name)}"
+                    text = selected(list(known), text, conditions, added)
+                    known, conditions = {**known, column.name: column}, []
+        if not all(is_native(value) for _, value in output):
+            return self._in_tasks(text, conditions, known, (), output)
+        values = [f"{self.scalars.scalar(value)} AS {quoted(name)}" for name, value in output]
+        return selected([], text, conditions, *values)
+
+    def _in_tasks(
+        self, text: str, conditions: Sequence[str], known: Mapping[str, Column], steps: Sequence[Step], output: Output
+    ) -> str:
+        """Only the columns that tasks read go there."""
+        read = {name for step in steps for term in terms_of(step) for name in columns_of(term)}
+        read |= {name for _, value in output for name in columns_of(value)}
+        schema = tuple(column for name, column in known.items() if name in read)
+        text = in_order([column.name for column in schema], selected(list(known), text, conditions))
+        return self.sources.task_steps(text, schema, steps, output)
+
+
+def _passed_down(output: Output, wanted: Sequence[str]) -> list[str]:
+    """The columns of the input that become the wanted ones."""
+    below = {name: value.name for name, value in output if isinstance(value, Column)}
+    return [below[name] for name in wanted] if all(name in below for name in wanted) else []

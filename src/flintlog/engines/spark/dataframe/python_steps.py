@@ -1,0 +1,186 @@
+"""Steps and folds in Python tasks, as seen from the driver: what they need to know goes there, and the values they
+make are numbered here."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from flintlog.engines.spark.dataframe.context import Context
+from flintlog.engines.spark.dataframe.plans import Output
+from flintlog.engines.spark.dataframe.scalars import quoted
+from flintlog.engines.spark.dataframe.tasks import FoldTask, Piece, Report, Seed, StepsTask
+from flintlog.engines.spark.dataframe.texts import agreeing, distinct, renamed
+from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+from flintlog.ir.relation import Aggregate, Let, Schema, Step
+from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Scalar
+from flintlog.ir.visit import columns_of, operands, terms_of, walk_scalar
+from flintlog.source import NOWHERE, Span
+from flintlog.types import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class PythonSteps:
+    """`place` is that of the rule at hand, for what it does wrong."""
+
+    def __init__(self, workspace: Workspace, context: Context) -> None:
+        self.workspace, self.context = workspace, context
+        self.place: Span = NOWHERE
+        self.round = 0
+        self._token = uuid4().hex
+        self._sent: list[Any] = []
+        self._known = 0
+        self._kept: list[Kept] = []
+        self._views: list[str] = []
+
+    def end_round(self) -> None:
+        """What was computed for the plans of a round goes."""
+        for kept in self._kept:
+            self.workspace.free(kept)
+        for view in self._views:
+            self.workspace.forget(view)
+        self._kept, self._views = [], []
+
+    def steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
+        terms = [term for step in steps for term in terms_of(step)] + [value for _, value in output]
+        made = {step.column.name for step in steps if isinstance(step, Let) and _makes(step.value)}
+        fresh = tuple(_makes(value) or (isinstance(value, Column) and value.name in made) for _, value in output)
+        report = Report(fresh, any(map(_may_say, terms)))
+        seed = self._seed(any(map(_looks, terms)))
+        task = StepsTask(seed, schema, tuple(steps), tuple(output), report, self.place)
+        kinds = [value.kind for _, value in output]
+        result = self._run(self.workspace.sql(text), task, report, kinds)
+        return renamed(tuple(Column(name, value.kind) for name, value in output), result)
+
+    def fold(self, node: Aggregate, text: str, keys: str | None) -> str:
+        """Groups go to tasks whole, and sorted, so that no task keeps more than one."""
+        schema, fold = node.input.schema, node.fold
+        names = [quoted(column.name) for column in schema]
+        present = keys is not None and fold.has_default
+        if keys is not None:
+            own = [f"l.{quoted(c.name)}" if c.name in node.by else f"coalesce(r.{quoted(c.name)}, 0L)" for c in schema]
+            what = ", ".join([*(f"{o} AS {n}" for o, n in zip(own, names, strict=True)), "coalesce(r.`?`, 0L) AS `?`"])
+            there = f"SELECT *, 1L AS `?` FROM ({text})"
+            kind = "LEFT OUTER JOIN" if present else "JOIN"
+            text = f"SELECT {what} FROM ({distinct(keys)}) l {kind} ({there}) r ON {agreeing(node.by)}"
+        by = ", ".join(map(quoted, node.by))
+        placed = f"DISTRIBUTE BY {by} SORT BY {by}" if by else "DISTRIBUTE BY 0L"
+        report = Report((*(False for _ in node.by), _is_interned(fold.kind)), any(map(_may_say, _terms(node))))
+        looks = not fold.kind.is_numeric or any(map(_looks, _terms(node))) or fold.op.startswith("@")
+        columns = ", ".join([*names, *(["`?`"] if present else [])])
+        task = FoldTask(self._seed(looks), schema, node.by, fold, report, present, self.place)
+        kinds = [column.kind for column in node.schema]
+        frame = self.workspace.sql(f"SELECT {columns} FROM ({text}) {placed}")
+        return renamed(node.schema, self._run(frame, task, report, kinds))
+
+    # --- Running ----------------------------------------------------------------------------------
+
+    def _seed(self, looks: bool) -> Seed:
+        """What tasks have to know; values of symbols and records only if they look into them."""
+        if looks:
+            values = self.context.machine()._values
+            if len(values) > self._known:
+                self._sent.append(self._send(values[self._known :]))
+                self._known = len(values)
+        sent = tuple(self._sent) if looks else ()
+        token = self._token if looks else f"{self._token}-"
+        return Seed(token, self.context.word_size, dict(self.context.functions), self.round, sent)
+
+    def _send(self, values: Sequence[Any]) -> Any:
+        if self.context.spark_connect:
+            return Piece(tuple(values))
+        return self.workspace.spark.sparkContext.broadcast(list(values))
+
+    def _run(self, frame: DataFrame, task: StepsTask | FoldTask, report: Report, kinds: Sequence[Kind]) -> str:
+        """A text that selects c0, c1, … of what tasks return."""
+        result = frame.mapInArrow(task, report.schema())
+        if not report.is_needed:
+            view = self.workspace.view(result)
+            self._views.append(view)
+            return f"SELECT {_words(len(kinds))} FROM {view}"
+        kept = self.workspace.keep([result])[0]
+        self._kept.append(kept)
+        self._hear(kept, report)
+        numbers = self._numbered(kept, report)
+        return _replaced(kept.view, numbers, report, kinds)
+
+    def _hear(self, kept: Kept, report: Report) -> None:
+        if report.says and kept.rows:
+            for row in self.workspace.sql(f"SELECT DISTINCT m FROM {kept.view} WHERE m IS NOT NULL").collect():
+                self.context.notify(row[0], self.place)
+
+    def _numbered(self, kept: Kept, report: Report) -> str | None:
+        """A view of new values and the numbers they have got."""
+        columns = [f"v{i}" for i, fresh in enumerate(report.fresh) if fresh]
+        if not columns or not kept.rows:
+            return None
+        some = " UNION ALL ".join(f"SELECT {c} AS v FROM {kept.view} WHERE {c} IS NOT NULL" for c in columns)
+        found = [bytes(row[0]) for row in self.workspace.sql(distinct(some)).collect()]
+        if not found:
+            return None
+        settled = import_module("flintlog.engines.local.task_steps").settled
+        numbers = self.context.add_values([settled(pickle.loads(value)) for value in found])
+        table = self.workspace.spark.createDataFrame(list(zip(found, numbers, strict=True)), "v binary, n bigint")
+        view = self.workspace.view(table)
+        self._views.append(view)
+        return view
+
+
+def _words(arity: int) -> str:
+    return ", ".join(f"coalesce(c{i}, 0L) AS c{i}" for i in range(max(1, arity)))
+
+
+def _replaced(view: str, numbers: str | None, report: Report, kinds: Sequence[Kind]) -> str:
+    """The rows of a view, new values by their numbers."""
+    said = " WHERE t.m IS NULL" if report.says else ""
+    if numbers is None:
+        return f"SELECT {_words(len(kinds))} FROM {view} t{said}"
+    what, joins = [], []
+    for i, (kind, fresh) in enumerate(zip(kinds, report.fresh, strict=True)):
+        word = f"t.c{i}"
+        if fresh:
+            word = f"coalesce(n{i}.n{'' if kind is Kind.SYMBOL else ' + 1L'}, {word})"
+            joins.append(f" LEFT OUTER JOIN {numbers} n{i} ON t.v{i} = n{i}.v")
+        what.append(f"coalesce({word}, 0L) AS c{i}")
+    hint = f"/*+ BROADCAST({', '.join(f'n{i}' for i, fresh in enumerate(report.fresh) if fresh)}) */"
+    return f"SELECT {hint} {', '.join(what)} FROM {view} t{''.join(joins)}{said}"
+
+
+# --- What terms do --------------------------------------------------------------------------------
+
+
+def _terms(node: Aggregate) -> list[Scalar]:
+    return [term for term in (node.fold.value, node.fold.init) if term is not None]
+
+
+def _is_interned(kind: Kind) -> bool:
+    return not kind.is_numeric
+
+
+def _makes(scalar: Scalar) -> bool:
+    """Whether an expression may have a value that nobody has numbered: parts of records have no numbers either."""
+    return not isinstance(scalar, Column | Const) and _is_interned(scalar.kind)
+
+
+def _looks(term: Scalar | Condition) -> bool:
+    """Whether a term depends on what words stand for."""
+    return any(
+        _is_interned(scalar.kind) and not (isinstance(scalar, Column) and scalar is term) for scalar in walk_scalar(term)
+    )
+
+
+def _may_say(term: Scalar | Condition) -> bool:
+    """Whether a term may find something odd."""
+    if isinstance(term, Compare) and term.op in ("match", "not_match"):
+        return True
+    parts = [part for scalar in walk_scalar(term) for part in (scalar, *operands(scalar))]
+    return any(isinstance(part, Call) and part.op == "substr" for part in parts)
+
+
+def columns_read(terms: Sequence[Scalar | Condition]) -> frozenset[str]:
+    return frozenset(name for term in terms for name in columns_of(term))

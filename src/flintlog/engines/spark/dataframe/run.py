@@ -1,0 +1,27 @@
+"""One stratum, from its frames to its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from flintlog.engines.spark.dataframe.context import Context
+from flintlog.engines.spark.dataframe.rounds import Rounds
+from flintlog.engines.spark.dataframe.workspace import Workspace
+from flintlog.ir.program import Program, Stratum
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def run_stratum(
+    spark: SparkSession, program: Program, stratum: Stratum, frames: Mapping[str, DataFrame], context: Context
+) -> dict[str, DataFrame]:
+    """The rows of the stratum's relations, each once, as frames of words that executors keep; `release` gives them
+    back. `frames` has those of all relations that the stratum reads, and the facts of its own. FlintlogError for what
+    a program does wrong."""
+    workspace = Workspace(spark)
+    try:
+        return Rounds(workspace, program, stratum, frames, context).run()
+    finally:
+        workspace.close()

@@ -1,0 +1,91 @@
+"""Pieces of SQL text over rows of words.
+
+The text of a node selects the columns of its schema under their names, in their order; a node without columns has one,
+EMPTY, with a 0 in every row. Frames have the columns c0, c1, … instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flintlog.engines.spark.dataframe.scalars import literal, quoted
+from flintlog.ir.relation import Schema
+
+EMPTY = "$"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A text, and about how many rows it selects."""
+
+    text: str
+    count: int
+
+
+def place_names(arity: int) -> list[str]:
+    """The columns of a frame of words; one of a relation without columns has c0."""
+    return [f"c{i}" for i in range(max(1, arity))]
+
+
+def renamed(schema: Schema, text: str) -> str:
+    """Columns c0, c1, … under the names of a schema."""
+    if not schema:
+        return f"SELECT 0L AS {quoted(EMPTY)} FROM ({text})"
+    return f"SELECT {', '.join(f'c{i} AS {quoted(c.name)}' for i, c in enumerate(schema))} FROM ({text})"
+
+
+def numbered(schema: Schema, text: str) -> str:
+    """The columns of a schema as c0, c1, …"""
+    if not schema:
+        return f"SELECT 0L AS c0 FROM ({text})"
+    return f"SELECT {', '.join(f'{quoted(c.name)} AS c{i}' for i, c in enumerate(schema))} FROM ({text})"
+
+
+def in_order(names: Sequence[str], text: str) -> str:
+    """Just these columns."""
+    return f"SELECT {', '.join(map(quoted, names)) or f'0L AS {quoted(EMPTY)}'} FROM ({text})"
+
+
+def selected(columns: Sequence[str], text: str, conditions: Sequence[str], *more: str) -> str:
+    """These columns and what is added to them, where all conditions hold."""
+    if columns and not conditions and not more:
+        return text
+    what = ", ".join([*map(quoted, columns), *more]) or f"0L AS {quoted(EMPTY)}"
+    where = f" WHERE {' AND '.join(f'({c})' for c in conditions)}" if conditions else ""
+    return f"SELECT {what} FROM ({text}){where}"
+
+
+def joined(
+    hint: str,
+    kind: str,
+    left: str,
+    right: str,
+    on: Sequence[str],
+    picked: Sequence[tuple[str, str]],
+    sides: Mapping[str, str],
+) -> str:
+    """A join of `l` and `r`. `picked` are new names and the columns that get them, which stand on the side `sides`
+    says."""
+    what = ", ".join(f"{sides[old]}.{quoted(old)} AS {quoted(new)}" for new, old in picked) or f"0L AS {quoted(EMPTY)}"
+    return f"SELECT {hint} {what} FROM ({left}) l {kind} ({right}) r ON {agreeing(on)}"
+
+
+def agreeing(on: Sequence[str]) -> str:
+    """`l` and `r` agree on these columns."""
+    return " AND ".join(f"l.{quoted(name)} = r.{quoted(name)}" for name in on) or "true"
+
+
+def distinct(text: str) -> str:
+    return f"SELECT DISTINCT * FROM ({text})"
+
+
+def constant_rows(words: Iterable[Sequence[int]], arity: int) -> str:
+    """
+    >>> constant_rows([(1, 2), (3, 4)], 2)
+    'SELECT * FROM VALUES (1L, 2L), (3L, 4L) AS t(c0, c1)'
+    """
+    rows = ", ".join(f"({', '.join(map(literal, row)) or '0L'})" for row in words)
+    if not rows:
+        return f"SELECT {', '.join(f'0L AS {name}' for name in place_names(arity))} WHERE false"
+    return f"SELECT * FROM VALUES {rows} AS t({', '.join(place_names(arity))})"

@@ -1,0 +1,69 @@
+"""The cases of tests/programs/<feature>/<case>: how one is run, and what must have come of it.
+
+A case has `program.dl`, maybe `facts/`, `functors.py` and `options.json` ({"word_size": 32}), and `expected/` with the
+files the run must write, and `stdout` for what it must print. Delimited files are compared as sets of lines.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flintlog.api.program import Program
+from flintlog.api.run import Run, evaluate, write_results
+from flintlog.ir.verify import verify
+
+HERE = Path(__file__).parent
+CASES = sorted(path.parent for path in HERE.glob("*/*/program.dl"))
+
+
+def name_of(case: Path) -> str:
+    return f"{case.parent.name}/{case.name}"
+
+
+def options_of(case: Path) -> dict[str, Any]:
+    file = case / "options.json"
+    options: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    return options
+
+
+def run_case(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch, **how: Any) -> str:
+    """Runs a case as the command line would; returns what it printed. `how` are fields of Run."""
+    options = options_of(case)
+    word_size = options.get("word_size", 64)
+    facts = case / "facts"
+    program = Program.load(case / "program.dl", word_size=word_size)
+    lowered = program.optimised(verified=True)
+    verify(lowered)
+    outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
+    run = Run(
+        facts_dir=facts if facts.is_dir() else case,
+        word_size=word_size,
+        functors=program.functors(),
+        wanted=outputs,
+        sized=frozenset(d.relation for d in lowered.io if d.kind == "printsize") - outputs,
+        **how,
+    )
+    stdout = io.StringIO()
+    monkeypatch.setattr("sys.stdin", io.StringIO(options.get("stdin", "")))
+    write_results(lowered, evaluate(lowered, run), out, word_size=word_size, stdout=stdout)
+    return stdout.getvalue()
+
+
+def check_case(case: Path, out: Path, printed: str) -> None:
+    """Compares what a run wrote into `out`, and printed, with what the case expects."""
+    expected = {path.name: path for path in (case / "expected").iterdir()}
+    assert expected, "the case expects nothing"
+    stdout = expected.pop("stdout", None)
+    assert sorted(printed.splitlines()) == sorted(stdout.read_text().splitlines() if stdout else [])
+    assert sorted(path.name for path in out.iterdir()) == sorted(expected)
+    for name, path in expected.items():
+        if path.suffix in (".gz", ".parquet", ".arrow", ".sqlite", ".db"):
+            assert (out / name).stat().st_size > 0
+            continue
+        got, want = (out / name).read_text().splitlines(), path.read_text().splitlines()
+        assert sorted(got) == sorted(want), name
