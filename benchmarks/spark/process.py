@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.contestants import ROOT
 from benchmarks.spark.contestants import Job, Reply
 
-_START = 120.0  # seconds for a session, on a busy machine
+_START = 300.0  # seconds for a session, on a busy machine
 
 
 class Late(Exception):
@@ -41,7 +41,7 @@ class Worker:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command(),
-                cwd=ROOT,
+                cwd=self.log.parent,  # Spark leaves a folder where it is started
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

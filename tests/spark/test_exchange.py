@@ -41,8 +41,8 @@ HERE = "127.0.0.1"
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_all_that_is_sent_arrives(count: int) -> None:
     with Rendezvous(count, HERE) as rendezvous:
-        with ranks(count, exchange_anything, rendezvous.ticket, 1, 10, 60_000) as started:
-            assert [rank.result() for rank in started] == [10] * count
+        with ranks(count, exchange_anything, rendezvous.ticket, 1, 8, 30_000) as started:
+            assert [rank.result() for rank in started] == [8] * count
         assert rendezvous.generation == 1
         assert rendezvous.failure is None
 

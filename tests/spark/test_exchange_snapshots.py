@@ -81,6 +81,19 @@ def test_a_part_under_the_name_of_another(tmp_path: Path) -> None:
         snapshots.read(1, 1)
 
 
+def test_runs_share_a_directory(tmp_path: Path) -> None:
+    runs = [Snapshots(str(tmp_path), 1, run) for run in ("a", "b")]
+    for snapshots in runs:
+        snapshots.write(1, 0, TABLES, snapshots.run.encode())
+    assert [snapshots.read(1, 0)[1] for snapshots in runs] == [b"a", b"b"]
+    part = _part(tmp_path / "a")
+    part.rename(tmp_path / "b" / part.name)
+    with pytest.raises(SnapshotDamaged, match="something else"):
+        runs[1].read(1, 0)
+    runs[1].clear()
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 def test_old_parts_of_a_rank_go(tmp_path: Path) -> None:
     snapshots = Snapshots(str(tmp_path), 2)
     for number in (1, 2, 3):

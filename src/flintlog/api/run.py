@@ -64,6 +64,7 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
         functions=functions,
         word_size=run.word_size,
         notify=notify,
+        warn=run.notify,
         progress=run.progress,
         memory_limit=run.memory_limit,
         reorder=run.reorder,

@@ -48,6 +48,7 @@ class Evaluation:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     word_size: int = 64
     notify: Callable[[str, Span], None] = lambda message, span: None
+    warn: Callable[[Diagnostic], None] = lambda warning: None
     progress: Callable[[Progress], None] = lambda progress: None
     memory_limit: int | None = None
     reorder: bool = True  # whether the engine may order joins by what it sees in the data

@@ -49,14 +49,17 @@ class Report(Protocol):
 
 
 # A worker runs many tasks; what they know stays from one to the next.
-_machines: dict[str, tuple[Machine, int]] = {}
+MOST_MACHINES = 4
+_machines: dict[str, tuple[Machine | None, int]] = {}
 
 
 def machine_of(seed: Seed, notify: Callable[[str], None]) -> Machine:
     """The machine of a run, with all values that the seed has."""
-    machine, loaded = _machines.get(seed.token) or (Machine(Words(seed.word_size), seed.functions, lambda m, s: None), 0)
-    if seed.token not in _machines:
-        _machines.clear()
+    machine, loaded = _machines.pop(seed.token, (None, 0))
+    if machine is None:
+        machine = Machine(Words(seed.word_size), seed.functions, lambda message, span: None)
+    while len(_machines) >= MOST_MACHINES:
+        del _machines[next(iter(_machines))]
     pieces = seed.pieces()
     for piece in pieces[loaded:]:
         values = [settled(value) for value in piece()]
@@ -192,9 +195,7 @@ def _filtered(columns: Columns, size: int, keep: Any) -> tuple[Columns, int]:
     return {name: column[keep] for name, column in columns.items()}, int(np.count_nonzero(keep))
 
 
-def _each(
-    column: Column, ends: Sequence[Array], columns: Columns, machine: Machine
-) -> Iterator[tuple[Columns, int]]:
+def _each(column: Column, ends: Sequence[Array], columns: Columns, machine: Machine) -> Iterator[tuple[Columns, int]]:
     """A row for every value of a range; not more at a time than a batch should have."""
     kind, rows, found = column.kind, [], []
     bounds = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)

@@ -46,22 +46,25 @@ def _name(file: str, names: Mapping[str, str]) -> str:
     return names.get(plain, plain.removeprefix("file:") if plain.startswith("file:/") else plain)
 
 
-def settled(source: Source, parsed: DataFrame, place: Callable[[], Placed]) -> DataFrame:
-    """The plain frame of rows with notes among them, after a job that looks for notes. What the job has read is kept,
-    so that it is read once. FlintlogError where there are bad records, and they are refused."""
+def settled(source: Source, parsed: DataFrame, place: Callable[[], Placed], *, keeps: bool = True) -> DataFrame:
+    """The plain frame of rows with notes among them, after a job that looks for notes. With `keeps`, what the job has
+    read is kept, so that it is read once. FlintlogError where there are bad records, and they are refused."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as fn
 
-    parsed = parsed.persist(StorageLevel.MEMORY_AND_DISK)
+    if keeps:
+        parsed = parsed.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         total, noted, bad = _counts(source, parsed)
         if noted:
             handle(source, place(), bad)
     except BaseException:
-        parsed.unpersist()
+        if keeps:
+            parsed.unpersist()
         raise
     good = parsed.where(fn.col(NOTE).isNull()).drop(NOTE).toDF(*source.names)
-    return keep(with_known_rows(good, total - noted), parsed)
+    with_known_rows(good, total - noted)
+    return keep(good, parsed) if keeps else good
 
 
 def _counts(source: Source, parsed: DataFrame) -> tuple[int, int, int]:
@@ -89,7 +92,7 @@ def handle(source: Source, placed: Placed, bad: int) -> None:
     report = Report()
     for file, notes in found.items():
         shown = SHOWN_PER_FILE if bad else 1
-        _report_file(report, placed.name_of(file), notes, counts[file], shown)
+        _report_file(report, source, placed.name_of(file), notes, counts[file], shown)
     for warning in report.warnings:
         source.notify(warning)
     report.raise_if_errors()
@@ -121,14 +124,14 @@ def _lines_before(placed: Placed) -> Before | None:
     return before
 
 
-def _report_file(report: Report, name: str, notes: Sequence[Note], count: int, shown: int) -> None:
+def _report_file(report: Report, source: Source, name: str, notes: Sequence[Note], count: int, shown: int) -> None:
     """The first problems of a file and, of errors, how many more records have some."""
     named = [note.with_name(name) for note in notes]
-    report_notes(report, name, named[:shown])
+    report_notes(report, name, named[:shown], source.span)
     if shown > 1 and len(named) > shown:
         more = f"{count - shown} more {'record has' if count - shown == 1 else 'records have'} problems"
         last = named[shown].found[0]._replace(code="E719", message=f"{more} in `{name}`, the next one here")
-        report_notes(report, name, [replace(named[shown], found=(last,))])
+        report_notes(report, name, [replace(named[shown], found=(last,))], source.span)
 
 
 def _write_aside(source: Source, placed: Placed, bad: int) -> None:

@@ -10,6 +10,7 @@ from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress, load_engine
+from flintlog.engines.spark.machines import travel_by_value
 from flintlog.engines.spark.session import interruptible, open_session, require_packages
 from flintlog.engines.symbol_order import constants, numbers_show
 from flintlog.ir.program import Program
@@ -31,7 +32,7 @@ class SparkEngine:
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         require_packages()
-        spark, _ = open_session(evaluation.spark, "flintlog")
+        spark, _ = open_session(evaluation.spark, "flintlog", lambda text: evaluation.progress(Progress(note=text)))
         with interruptible(spark, f"flintlog-{id(evaluation)}", "flintlog: reading facts"):
             plain = _plain_inputs(spark, program, evaluation)
             if numbers_show(program):
@@ -47,7 +48,8 @@ class SparkEngine:
         note = "the driver evaluates all strata: the program can tell in which order rows and symbols come"
         evaluation.progress(Progress(note=note))
         facts: dict[str, Iterable[Row]] = {
-            name: rows_of_plain(program.relations[name], frame, program.types) for name, frame in plain.items()
+            name: rows_of_plain(program.relations[name], frame, program.types, evaluation.word_size)
+            for name, frame in plain.items()
         }
         rows = load_engine("local").run(without_shared(program), replace(evaluation, facts=facts))
         return {name: DriverRows(spark, program.relations[name], program.types, rows[name]) for name in rows}
@@ -62,6 +64,7 @@ class SparkEngine:
         for symbol in constants(without_shared(program)):
             machine.word(symbol, Kind.SYMBOL)
         texts = tuple(machine._values)
+        travel_by_value(evaluation.functions)
         dictionary = Dictionary(spark, machine, program.types)
         return SparkRun(spark, program, evaluation, dictionary, texts, plain).run()
 
@@ -100,7 +103,7 @@ def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation)
                 evaluation.facts_dir,
                 word_size=evaluation.word_size,
                 bad_records=evaluation.spark.bad_records,
-                notify=evaluation.notify,
+                notify=evaluation.warn,
             ),
         )
     if problems:

@@ -11,8 +11,8 @@ from flintlog.diagnostics import Diagnostic, FlintlogError
 
 # How the end of a task for want of memory looks in Spark's messages.
 _MEMORY = re.compile(
-    r"OutOfMemoryError|Cannot allocate memory|MemoryError|ArrowMemoryError|exceeding .*memory limits|exit (code|status):? 137"
-    r"|Exit code(?: is)? 137|OOM ?killed|Python worker exited unexpectedly",
+    r"OutOfMemoryError|Cannot allocate memory|MemoryError|ArrowMemoryError|exceeding .*memory limits"
+    r"|exit (code|status):? 137|Exit code(?: is)? 137|OOM ?killed|Python worker exited unexpectedly",
     re.IGNORECASE,
 )
 _LOST = re.compile(
@@ -26,6 +26,7 @@ _REMEDIES = {
     "decomposed": "more memory for a task, more --partitions, or --strategy dataframe, which spills to disk",
     "resident": "more executors, more memory for each, or --strategy dataframe, which spills to disk",
     "dataframe": "more memory for executors (spark.executor.memory) or more --partitions",
+    "results": "more memory for executors (spark.executor.memory)",
 }
 
 
@@ -46,18 +47,27 @@ def explained(strata: str, strategy: str) -> Iterator[None]:
 def _named(diagnostic: Diagnostic, strata: str, strategy: str) -> Diagnostic:
     if diagnostic.code != "E803" or strata in diagnostic.message:
         return diagnostic
-    return Diagnostic("E803", f"{strata} ({strategy}): {diagnostic.message}", diagnostic.span, _REMEDIES[strategy])
+    return Diagnostic(
+        "E803",
+        f"{strata} ({strategy}): {diagnostic.message}",
+        diagnostic.span,
+        _REMEDIES[strategy],
+    )
 
 
 def _diagnosis(text: str, strata: str, strategy: str) -> Diagnostic:
     if _LOST.search(text):
         message = f"{strata} ({strategy}): a checkpoint has gone: {_first_line(text)}"
-        return Diagnostic("E931", message, note="run it again; --checkpoint-dir names a place that outlives executors")
+        return Diagnostic("E933", message, note="run it again; --checkpoint-dir names a place that outlives executors")
     if _SLOTS.search(text):
         message = f"{strata} ({strategy}): the cluster has fewer slots than the stratum has tasks"
         return Diagnostic("E932", message, note="fewer --partitions, or another --strategy")
     if _MEMORY.search(text):
-        return Diagnostic("E803", f"{strata} ({strategy}): a task ran out of memory", note=_REMEDIES[strategy])
+        return Diagnostic(
+            "E803",
+            f"{strata} ({strategy}): a task ran out of memory",
+            note=_REMEDIES[strategy],
+        )
     return Diagnostic("E930", f"{strata} ({strategy}): Spark failed: {_first_line(text)}", note=_cause(text))
 
 

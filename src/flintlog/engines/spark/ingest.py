@@ -7,6 +7,7 @@ records may be bad, one job looks for them and keeps what it has read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,16 @@ from flintlog.engines.spark.line_tasks import LineJob
 from flintlog.engines.spark.locations import Location, is_hidden, locate
 from flintlog.engines.spark.plain import NULLARY, plain_table
 from flintlog.engines.spark.source import Source
+from flintlog.engines.spark.table_source import (
+    fitted,
+    read_catalog_table,
+    read_database,
+    read_files_of,
+    read_format,
+)
 from flintlog.engines.spark.text_source import read_by_files, read_by_lines
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.io.parameters import dialect
+from flintlog.io.parameters import dialect, relation_name, unknown_format
 from flintlog.io.schema import Schema
 from flintlog.ir.program import IoDirective, Relation
 from flintlog.types import Row, TypeTable
@@ -27,7 +35,15 @@ from flintlog.types import Row, TypeTable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["estimated_bytes", "known_rows", "plain_from_rows", "read_source", "release", "table_behind"]
+__all__ = [
+    "estimated_bytes",
+    "known_rows",
+    "plain_from_frame",
+    "plain_from_rows",
+    "read_source",
+    "release",
+    "table_behind",
+]
 
 # Files of this machine of at most so many bytes together are read by the driver.
 READ_HERE = 32 << 20
@@ -51,8 +67,23 @@ def read_source(
     params = dict(directive.params)
     schema = Schema(params.get("name", relation.name), relation.columns, types, word_size)
     source = Source(spark, relation, schema, params, facts_dir, bad_records, notify, directive.span)
-    kind = params.get("IO", "file")
-    return _delimited(source)
+    return _reader(source)(source)
+
+
+def plain_from_frame(
+    relation: Relation,
+    frame: DataFrame,
+    types: TypeTable,
+    *,
+    word_size: int = 64,
+    bad_records: str = "refuse",
+    notify: Callable[[Diagnostic], None] = lambda diagnostic: None,
+) -> DataFrame:
+    """The plain frame of a DataFrame in the user's hand: columns by name if names fit, else by position. FlintlogError
+    where its columns are not those of the relation, or values do not fit and are refused."""
+    schema = Schema(relation.name, relation.columns, types, word_size)
+    source = Source(frame.sparkSession, relation, schema, {}, Path(), bad_records, notify, relation.span)
+    return fitted(source, frame, "the DataFrame", "E908")
 
 
 def plain_from_rows(
@@ -62,6 +93,13 @@ def plain_from_rows(
     schema = Schema(relation.name, relation.columns, types, word_size)
     names = [column.name for column in relation.columns] or [NULLARY]
     return frame_of(spark, plain_table(schema, rows), names)
+
+
+def _reader(source: Source) -> Callable[[Source], DataFrame]:
+    kind = source.params.get("IO", "file")
+    if kind not in _READERS:
+        raise unknown_format(kind, "input", list(_READERS), source.span)
+    return _READERS[kind]
 
 
 def _delimited(source: Source) -> DataFrame:
@@ -77,6 +115,86 @@ def _delimited(source: Source) -> DataFrame:
     if layout.rfc4180:
         return read_by_files(source, location, ".facts")
     return read_by_lines(source, location, job)
+
+
+def _json_lines(source: Source) -> DataFrame:
+    location = locate(source.relation.name, source.params, source.facts_dir, ".jsonl")
+    if location is None:
+        return read_here(replace(source, params=_as_file(source, ".jsonl")))  # which says that it is missing
+    job = LineJob(source.schema, None)
+    if location.is_here and _belongs_here(location):
+        return read_lines_here(source, job, location.files)
+    return read_by_lines(source, location, job)
+
+
+def _as_file(source: Source, suffix: str) -> dict[str, str]:
+    """Parameters with which the reader of single files says what is wrong with a file that it cannot read."""
+    return {"filename": relation_name(source.relation.name, source.params) + suffix, **source.params, "IO": "file"}
+
+
+def _json_file(source: Source) -> DataFrame:
+    return _whole(source, ".json")
+
+
+def _json(source: Source) -> DataFrame:
+    """Standard input, as with every engine, unless a file is named or there."""
+    location = locate(source.relation.name, source.params, source.facts_dir, ".json")
+    return _whole(source, ".json") if "filename" in source.params or location is not None else read_here(source)
+
+
+def _arrow(source: Source) -> DataFrame:
+    return _whole(source, ".arrow")
+
+
+def _whole(source: Source, suffix: str) -> DataFrame:
+    location = locate(source.relation.name, source.params, source.facts_dir, suffix)
+    if location is None:
+        return read_here(source)  # which says what is missing
+    if location.is_here and (len(location.files) == 1 or _belongs_here(location)):
+        return read_files_here(source, location.files)
+    return read_by_files(source, location, suffix)
+
+
+def _parquet(source: Source) -> DataFrame:
+    location = locate(source.relation.name, source.params, source.facts_dir, ".parquet")
+    if location is None:
+        return read_here(source)  # which says what is missing
+    if source.refuses and location.is_here and location.directory is None and _belongs_here(location):
+        return read_files_here(source, location.files)
+    return read_files_of(source, location, "parquet")
+
+
+def _orc(source: Source) -> DataFrame:
+    location = locate(source.relation.name, source.params, source.facts_dir, ".orc")
+    if location is None:
+        return read_here(replace(source, params=_as_file(source, ".orc")))
+    return read_files_of(source, location, "orc")
+
+
+def _spark(source: Source) -> DataFrame:
+    if "filename" not in source.params:
+        return read_format(source, None)
+    location = locate(source.relation.name, source.params, source.facts_dir, "")
+    if location is None:
+        return read_here(replace(source, params=_as_file(source, "")))
+    return read_format(source, location)
+
+
+_READERS: dict[str, Callable[[Source], DataFrame]] = {
+    "file": _delimited,
+    "csv": _delimited,
+    "stdin": read_here,
+    "json": _json,
+    "jsonfile": _json_file,
+    "jsonl": _json_lines,
+    "sqlite": read_here,
+    "parquet": _parquet,
+    "arrow": _arrow,
+    "orc": _orc,
+    "jdbc": read_database,
+    "table": read_catalog_table,
+    "spark": _spark,
+}
 
 
 def _belongs_here(location: Location) -> bool:

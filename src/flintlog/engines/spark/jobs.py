@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as f
 
-from flintlog.diagnostics import FlintlogError
+from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.placement import EVERYWHERE, FOLDED
 from flintlog.engines.spark.choose import Segment
@@ -20,6 +19,7 @@ from flintlog.engines.spark.exchange.snapshots import Snapshots
 from flintlog.engines.spark.frames import table_behind
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
+from flintlog.engines.spark.session import is_connect
 from flintlog.engines.spark.spread import spread
 from flintlog.engines.spark.tagged import messages_of, output_schema, tagged, untagged, width_of
 from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work
@@ -55,7 +55,6 @@ class Jobs:
     frames: dict[str, DataFrame] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     small: frozenset[str] = frozenset()
-    kept: list[DataFrame] = field(default_factory=list)
     _relation_of: Mapping[str, str] = field(default_factory=dict)
 
     def run_single(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
@@ -90,29 +89,27 @@ class Jobs:
         ranks = max(1, min(self.tasks, self.slots))
         placement = spread(self.program, segment.strata, self.small, cut=ranks > MOST_WHOLE)
         work = self._work(placement.program, self._inputs(segment.strata), outputs, sized)
-        options = self.evaluation.spark
-        snapshots = Snapshots(options.checkpoint_dir, ranks) if options.checkpoint_dir else None
-        strata = segment.strata
-
-        def report(now: Report) -> None:
-            name = strata[min(now.stratum - 1, len(strata) - 1)].relations[0]
-            total = len(self.program.strata)
-            progress = Progress(place + now.stratum, total, now.round, name, now.total_rows, delta=now.delta_rows)
-            self.evaluation.progress(progress)
-
         frame = self._sent(work, lambda name: self.frames[name], ranks)
         placed = frame if self._is_carried(work) else frame.repartition(ranks, *frame.columns)
+        options = self.evaluation.spark
         host, advertised = self._driver()
-        with Rendezvous(ranks, host, report, advertised=advertised) as rendezvous:
-            task = ResidentTask(
-                work, placement, rendezvous.ticket, snapshots, options.checkpoint_every, SNAPSHOT_SECONDS
-            )
+        progress = _ResidentProgress(self.evaluation.progress, segment.strata, place, len(self.program.strata))
+        with Rendezvous(ranks, host, progress, advertised=advertised) as rendezvous:
+            progress.rendezvous = rendezvous
+            ticket, directory = rendezvous.ticket, options.checkpoint_dir
+            snapshots = Snapshots(directory, ranks, ticket.run) if directory else None
+            task = ResidentTask(work, placement, ticket, snapshots, options.checkpoint_every, SNAPSHOT_SECONDS)
             try:
                 self._finish(placed, task, work, barrier=True)
+            except Exception:
+                if rendezvous.failure is not None:
+                    raise FlintlogError(pickle.loads(rendezvous.failure)) from None
+                if rendezvous.absent:
+                    raise FlintlogError([_too_few_slots(segment, ranks, rendezvous.absent)]) from None
+                raise
             finally:
-                failure = rendezvous.failure
-                if failure is not None:
-                    raise FlintlogError(pickle.loads(failure)) from None
+                if snapshots is not None:
+                    snapshots.clear()
 
     # --- Parts of a job ---------------------------------------------------------------------------
 
@@ -174,6 +171,7 @@ class Jobs:
             sized=tuple(sized),
             seed=MachineSeed(self.evaluation.word_size, tuple(values), needs_all, dict(self.evaluation.functions)),
             memory_limit=self.evaluation.memory_limit,
+            neighbours=self._neighbours(),
             reorder=self.evaluation.reorder,
             width=self._width(outputs),
         )
@@ -206,8 +204,9 @@ class Jobs:
             # A barrier stage that is lost can be run again only if a shuffle comes after it.
             result = result.repartition(max(1, self.slots), "r", *(f"c{i}" for i in range(work.width)))
         if work.outputs:
-            result = result.persist(StorageLevel.MEMORY_AND_DISK)
-            self.kept.append(result)
+            # Without its lineage: nobody could meet at this rendezvous again. Spark forgets the rows when nobody has
+            # the frame any more.
+            result = result.localCheckpoint(eager=False)
         sizes: dict[str, int] = {}
         for kind, content in messages_of(result):
             if kind == "failed":
@@ -224,12 +223,46 @@ class Jobs:
         for number, name in enumerate(work.outputs):
             self.frames[name] = untagged(result, number, len(self.program.relations[name].columns))
 
+    def _neighbours(self) -> int:
+        """How many tasks a machine runs at once, as far as one can tell: they share its memory."""
+        if is_connect(self.spark):
+            return 1
+        context = self.spark.sparkContext
+        if str(context.master).startswith("local"):
+            return self.slots
+        return int(context.getConf().get("spark.executor.cores") or 1)
+
     def _driver(self) -> tuple[str, str | None]:
         """The interface on which tasks reach the driver, and its name where that differs."""
         context = self.spark.sparkContext
         host = context.getConf().get("spark.driver.host") or "127.0.0.1"
         bind = context.getConf().get("spark.driver.bindAddress")
         return (bind or host), (host if bind and bind != host else None)
+
+
+@dataclass
+class _ResidentProgress:
+    """What the first rank reports, as progress of the run."""
+
+    say: Callable[[Progress], None]
+    strata: Sequence[Stratum]
+    place: int
+    of: int
+    rendezvous: Rendezvous | None = None
+    attempts: int = 1
+
+    def __call__(self, now: Report) -> None:
+        if self.rendezvous is not None and self.rendezvous.generation > self.attempts:
+            self.attempts = self.rendezvous.generation
+            self.say(Progress(note=f"tasks were lost; attempt {self.attempts} goes on with round {now.round}"))
+        name = self.strata[min(now.stratum, len(self.strata)) - 1].relations[0]
+        self.say(Progress(self.place + now.stratum, self.of, now.round, name, now.total_rows, delta=now.delta_rows))
+
+
+def _too_few_slots(segment: Segment, ranks: int, absent: Sequence[int]) -> Diagnostic:
+    names = ", ".join(name for stratum in segment.strata for name in stratum.relations)
+    message = f"{names} (resident): {len(absent)} of {ranks} tasks did not come"
+    return Diagnostic("E932", message, note="are there fewer free slots? fewer --partitions, or another --strategy")
 
 
 def owner_column(words: Column, tasks: int) -> Column:

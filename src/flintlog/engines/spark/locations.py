@@ -18,12 +18,19 @@ _SPECIAL = re.compile(r"([\\*?\[\]{}])")
 
 @dataclass(frozen=True)
 class Location:
-    """`files` are those of this machine, none if only Spark can reach the data; `addresses` are for Spark."""
+    """`files` are those of this machine, none if only Spark can reach the data; `addresses` are for Spark. `directory`
+    is the address of the one in which all files are, if that was named."""
 
     name: str
     files: tuple[Path, ...]
     addresses: tuple[str, ...]
     is_here: bool
+    directory: str | None = None
+
+    @property
+    def roots(self) -> list[str]:
+        """The addresses for formats that know what to do with a directory, such as one with partitions in it."""
+        return list(self.addresses) if self.directory is None else [self.directory]
 
     @property
     def size(self) -> int:
@@ -51,7 +58,7 @@ def address_below(directory: str | Path, name: str) -> str:
 def locate(relation: str, params: Mapping[str, str], directory: str | Path, suffix: str) -> Location | None:
     """The data that a directive means: a file, the files of a directory, or those that a pattern fits. None where
     there is nothing on this machine."""
-    name = params.get("filename", params.get("path", relation_name(relation, params) + suffix))
+    name = params.get("filename", relation_name(relation, params) + suffix)
     if is_address(name) or (is_address(directory) and not name.startswith("/")):
         address = address_below(directory, name)
         return Location(address, (), (address,), is_here=False)
@@ -64,7 +71,8 @@ def locate(relation: str, params: Mapping[str, str], directory: str | Path, suff
         files = [file for file in _fitting(_local(directory), name) if file.is_file() and not is_hidden(file)]
         if not files:
             return None
-    return Location(str(path), tuple(files), tuple(map(address_of, files)), is_here=True)
+    directory_address = address_of(path) if path.is_dir() else None
+    return Location(str(path), tuple(files), tuple(map(address_of, files)), is_here=True, directory=directory_address)
 
 
 def _fitting(directory: Path, name: str) -> list[Path]:

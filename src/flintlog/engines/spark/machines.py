@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,9 @@ from flintlog.engines.closures import Machine
 from flintlog.ir.words import Words
 from flintlog.source import Span
 from flintlog.types import Kind, Value
+
+# How modules are called that api.functors makes of a user's file.
+FUNCTORS = "flintlog_functors_"
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,17 @@ class MachineSeed:
         machine._numbers.update({value: number for number, value in enumerate(self.values)})
         machine._values.extend(self.values)
         return machine
+
+
+def travel_by_value(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Lets functions of a file beside the program travel as they are: no task could import that file."""
+    if not functions:
+        return
+    from pyspark import cloudpickle
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith(FUNCTORS):
+            cloudpickle.register_pickle_by_value(module)
 
 
 def values_since(machine: Machine, known: int) -> list[tuple[int, Value]]:

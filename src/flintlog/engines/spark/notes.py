@@ -55,6 +55,10 @@ class Note:
 
 
 def unpacked_note(packed: str) -> Note:
+    """Also of a note that Spark has made: code, message and text on a line each, the text perhaps on more."""
+    if not packed.startswith("[", 1):
+        code, message, text = packed[1:].split("\n", 2)
+        return Note(text, (Found(code, message),))
     text, found, line = json.loads(packed[1:])
     return Note(text, tuple(Found(*item) for item in found), line)
 
@@ -66,13 +70,16 @@ def note_of(diagnostics: Sequence[Diagnostic], text: str | None = None) -> Note:
     return Note(span.file.text if text is None else text, found, span.file.first_line)
 
 
-def report_notes(report: Report, name: str, notes: Sequence[Note]) -> None:
-    """Adds the problems of a file, with their places in it."""
+def report_notes(report: Report, name: str, notes: Sequence[Note], directive: Span) -> None:
+    """Adds the problems of a file or table, with their places in it or, where nobody knows them, the directive's."""
     for note in notes:
         for found in note.found:
-            span = Span(SourceFile(name, note.text, note.line), found.start, found.end)
+            if note.line:
+                span, message = Span(SourceFile(name, note.text, note.line), found.start, found.end), found.message
+            else:
+                span, message = directive, f"{name}: {found.message}, in the row `{note.text}`"
             add = report.error if found.code.startswith("E") else report.warning
-            add(found.code, found.message, span, note=found.remedy)
+            add(found.code, message, span, note=found.remedy)
 
 
 def with_note(table: pa.Table) -> pa.Table:

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flintlog.engines.closures import Machine
 from flintlog.engines.spark.dictionary import Dictionary
+from flintlog.engines.spark.failures import explained
+from flintlog.engines.spark.frames import table_behind
 from flintlog.engines.spark.ingest import plain_from_rows
 from flintlog.engines.spark.sinks import write_sink
+from flintlog.engines.spark.word_tables import words_of_plain
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.program import IoDirective, Relation
+from flintlog.ir.words import Words
 from flintlog.types import Kind, Row, TypeTable
 
 if TYPE_CHECKING:
@@ -33,8 +38,9 @@ class SparkRows(Collection[Row]):
         size: int | None,
         dictionary: Dictionary,
         types: TypeTable,
+        word_size: int,
     ) -> None:
-        self._spark, self._relation, self._types = spark, relation, types
+        self._spark, self._relation, self._types, self._word_size = spark, relation, types, word_size
         self._words, self._size, self._dictionary = words, size, dictionary
 
     def frame(self) -> DataFrame:
@@ -44,12 +50,14 @@ class SparkRows(Collection[Row]):
 
     def write_to(self, directive: IoDirective, output_dir: Path | str) -> bool:
         """Lets Spark write the rows, if it can; False if they are to be written here."""
-        return write_sink(self._spark, self._relation, self.frame(), directive, output_dir, self._types)
+        with explained(self._relation.name, "results"):
+            return write_sink(self._spark, self._relation, self.frame(), directive, output_dir, self._types)
 
     def __len__(self) -> int:
         if self._size is None:
             assert self._words is not None
-            self._size = self._words.count()
+            with explained(self._relation.name, "results"):
+                self._size = self._words.count()
         return self._size
 
     def __iter__(self) -> Iterator[Row]:
@@ -73,7 +81,7 @@ class SparkRows(Collection[Row]):
     def as_columns(self) -> ColumnFacts | None:
         """The rows as columns of plain values; None if there are others among them."""
         kinds = self._relation.kinds
-        if not kinds or not set(kinds) <= {*_PLAIN, Kind.SYMBOL} or self._dictionary.word_size != 64:
+        if not kinds or not set(kinds) <= {*_PLAIN, Kind.SYMBOL} or self._word_size != 64:
             return None
         columns: list[object] = []
         for words, kind in zip(self._columns, kinds, strict=True):
@@ -88,7 +96,8 @@ class SparkRows(Collection[Row]):
     @cached_property
     def _columns(self) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
         assert self._words is not None, "only the number of rows was asked for"
-        table = self._words.toArrow()
+        with explained(self._relation.name, "results"):
+            table = self._words.toArrow()
         return [column.to_numpy() for column in table.columns]
 
 
@@ -118,8 +127,15 @@ class DriverRows(Collection[Row]):
         return row in self._rows
 
 
-def rows_of_plain(relation: Relation, frame: DataFrame, types: TypeTable) -> list[Row]:
+def rows_of_plain(relation: Relation, frame: DataFrame, types: TypeTable, word_size: int) -> list[Row]:
     """The rows of a plain frame as Python values, in the order in which the source has them."""
-    from flintlog.engines.spark.plain import values_of
-
-    return values_of(relation, frame.toArrow(), types)
+    machine = Machine(Words(word_size), {}, lambda message, span: None)
+    table = table_behind(frame)
+    words = words_of_plain(
+        frame.toArrow() if table is None else table, relation.columns, relation.kinds, machine, types
+    )
+    columns = [
+        [machine.value(word, kind) for word in column.to_pylist()]
+        for column, kind in zip(words.columns, relation.kinds, strict=False)
+    ]
+    return list(zip(*columns, strict=True)) if relation.kinds else [()] * min(1, words.num_rows)

@@ -17,7 +17,6 @@ from flintlog.engines.spark.ingest import estimated_bytes
 from flintlog.engines.spark.jobs import Jobs
 from flintlog.engines.spark.results import SparkRows
 from flintlog.engines.spark.session import is_connect
-from flintlog.engines.spark.ship import ship
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import relations_of
@@ -43,7 +42,6 @@ class SparkRun:
         relations = self.program.relations
         slots = self._slots()
         tasks = self.evaluation.spark.partitions or slots
-        ship(self.spark)
         sizes = {name: estimated_bytes(frame) for name, frame in self.plain.items()}
         words = self.dictionary.encode({name: (relations[name], frame) for name, frame in self.plain.items()})
         computed = {
@@ -174,7 +172,9 @@ class SparkRun:
             frame = frame.distinct()
         elif frame is None and name not in self.jobs.sizes:
             frame = self.jobs.empty(len(relation.columns))
-        return SparkRows(self.spark, relation, frame, self.jobs.sizes.get(name), self.dictionary, self.program.types)
+        size = self.jobs.sizes.get(name)
+        types, word_size = self.program.types, self.evaluation.word_size
+        return SparkRows(self.spark, relation, frame, size, self.dictionary, types, word_size)
 
     # --- The cluster ------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class SparkRun:
 
     def _memory(self) -> int:
         """What tasks may take together, roughly: on one machine what it has; elsewhere what executors were given."""
-        if is_connect(self.spark) or self.spark.sparkContext.master.startswith("local"):
+        if is_connect(self.spark) or str(self.spark.sparkContext.master).startswith("local"):
             return self.evaluation.memory_limit or total_memory() * 4 // 5
         return self.evaluation.memory_limit or (self._slots() << 30)
 

@@ -17,8 +17,9 @@ from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
+from flintlog.engines.memory import total_memory
 from flintlog.engines.placement import EVERYWHERE, Placement, Snapshot, owner
-from flintlog.engines.spark.exchange.errors import RunFailed
+from flintlog.engines.spark.exchange.errors import RunFailed, SnapshotDamaged
 from flintlog.engines.spark.exchange.mesh import Mesh
 from flintlog.engines.spark.exchange.message import Batch, Message
 from flintlog.engines.spark.exchange.snapshots import Snapshots
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Work:
     """What every task is told: relations that come in, by number; those whose rows go out, and those of which only
-    the number of rows does. `width` is that of the frame that comes out. `carried` are words that the driver has: they
+    the number of rows does. `width` is that of the frame that comes out, `neighbours` how many tasks share a machine's
+    memory. `carried` are words that the driver has: they
     travel with the task."""
 
     program: Program
@@ -49,6 +51,7 @@ class Work:
     sized: tuple[str, ...]
     seed: MachineSeed
     memory_limit: int | None
+    neighbours: int
     reorder: bool
     width: int
 
@@ -60,7 +63,8 @@ class Work:
         return {number: [column.to_numpy() for column in table.columns] for number, table in self.carried.items()}
 
     def evaluation(self) -> Evaluation:
-        return Evaluation(memory_limit=self.memory_limit, reorder=self.reorder)
+        limit = self.memory_limit or total_memory() * 4 // 5 // self.neighbours
+        return Evaluation(memory_limit=limit, reorder=self.reorder)
 
     def results(self, rows: Any) -> Iterator[pa.RecordBatch]:
         """What goes out, given a function from a relation's name to its columns."""
@@ -214,6 +218,7 @@ class _Keeper:
         extra = pickle.dumps((snapshot.stratum, snapshot.round))
         self._snapshots.write(number, self._mesh.rank, snapshot.rows, extra)
         self._mesh.snapshot_written(number)
+        self._snapshots.prune(self._mesh.rank, self._mesh.stale_before)
         self._rounds, self._last = 0, time.monotonic()
 
     def newest(self) -> Snapshot | None:
@@ -259,7 +264,7 @@ def _reporting(work: Work, evaluate: Any, mesh: Mesh | None = None) -> Iterator[
     try:
         rows = evaluate(machine)
         yield from work.results(rows)
-    except (FlintlogError, MemoryError) as error:
+    except (FlintlogError, MemoryError, SnapshotDamaged) as error:
         failure = _failure(error)
         if mesh is not None:
             mesh.fail(pickle.dumps(failure))
@@ -273,7 +278,9 @@ def _reporting(work: Work, evaluate: Any, mesh: Mesh | None = None) -> Iterator[
     yield message_out("warnings", list(warnings.seen.items()), work.width)
 
 
-def _failure(error: FlintlogError | MemoryError) -> list[Diagnostic]:
+def _failure(error: FlintlogError | MemoryError | SnapshotDamaged) -> list[Diagnostic]:
     if isinstance(error, FlintlogError):
         return list(error.diagnostics)
+    if isinstance(error, SnapshotDamaged):
+        return [Diagnostic("E933", str(error), note="a run has to begin again; is something else deleting its files?")]
     return [Diagnostic("E803", "a task has no more memory")]

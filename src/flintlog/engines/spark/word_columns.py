@@ -84,9 +84,12 @@ def _with(batch: pa.RecordBatch, place: int, values: NDArray[Any]) -> pa.RecordB
 
 
 def float_words(values: NDArray[Any], word_size: int) -> NDArray[numpy.int64]:
-    """The words of floats: their bits."""
+    """The words of floats: their bits. All not-a-numbers of a sign have the same."""
     import numpy as np
 
+    odd = np.isnan(values)
+    if odd.any():
+        values = np.where(odd, np.copysign(np.nan, values), values)
     if word_size == 64:
         return np.ascontiguousarray(values, np.float64).view(np.int64)
     return values.astype(np.float32).view(np.int32).astype(np.int64)

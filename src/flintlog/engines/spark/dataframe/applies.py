@@ -48,8 +48,8 @@ def keeps_best(relation: Relation) -> bool:
     """Whether rows with equal keys merge into the one with the least or greatest number in one column."""
     merged = [(m, kind) for m, kind in zip(relation.merge, relation.kinds, strict=True) if m is not None]
     match merged:
-        case [(Call(op, (Column(), Column()) as args, _), Kind.NUMBER | Kind.UNSIGNED)]:
-            return op in ("min", "max") and {arg.name for arg in args} == {OLD, NEW}
+        case [(Call("min" | "max", (Column(first, _), Column(second, _)), _), Kind.NUMBER | Kind.UNSIGNED)]:
+            return {first, second} == {OLD, NEW}
     return False
 
 
@@ -61,5 +61,6 @@ def _functions(node: Node, scalars: list[Scalar]) -> Iterator[str]:
 
 
 def _nodes(program: Program, stratum: Stratum) -> Iterator[Node]:
-    for rule in (*stratum.rules, *stratum.subsumptions):
-        yield from walk(in_place(rule.body, program.shared))
+    bodies = [*(rule.body for rule in stratum.rules), *(rule.body for rule in stratum.subsumptions)]
+    for body in bodies:
+        yield from walk(in_place(body, program.shared))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.dataframe.texts import Rows, numbered, place_names
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
-from flintlog.ir.relation import Node
 from flintlog.ir.program import Program
+from flintlog.ir.relation import Node
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -19,11 +19,12 @@ class Leaves:
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
-        self._jvm: Any = session.sparkContext._jvm
+        jvm: Any = session.sparkContext._jvm
+        self._jvm = jvm
         self._parameters: list[str] = []
-        physical = self._jvm.org.apache.spark.sql.catalyst.plans.physical
+        physical = jvm.org.apache.spark.sql.catalyst.plans.physical
         self._single = getattr(getattr(physical, "SinglePartition$"), "MODULE$")
-        self._none = self._jvm.scala.Option.empty()
+        self._none = jvm.scala.Option.empty()
 
     def leaf_of(self, checkpointed: DataFrame) -> DataFrame:
         """The frame that `localCheckpoint` returned, without what Spark guesses about it. It still knows how its rows

@@ -137,7 +137,7 @@ class Plans:
         text = inner.text if plain else distinct(inner.text)
         keys = self.rows(node.keys, node.by) if node.keys is not None else None
         if not in_sql(node.fold):
-            return Rows(self.sources.task_fold(node, text, keys and keys.text), inner.count)
+            return Rows(self.sources.task_fold(node, text, None if keys is None else keys.text), inner.count)
         text = fold_text(node, text, self.scalars)
         if keys is not None and not isinstance(node.keys, Unit):
             text = self._for_keys(node, Rows(text, inner.count), keys)
@@ -151,9 +151,7 @@ class Plans:
         what = ", ".join([*names, f"{value} AS {quoted(node.into)}"])
         hint = self.sources.hint(keys, folded, either=False, on=node.by)
         kind = "LEFT OUTER JOIN" if default else "JOIN"
-        return (
-            f"SELECT {hint} {what} FROM ({distinct(keys.text)}) l {kind} ({folded.text}) r ON {agreeing(node.by)}"
-        )
+        return f"SELECT {hint} {what} FROM ({distinct(keys.text)}) l {kind} ({folded.text}) r ON {agreeing(node.by)}"
 
     # --- Steps ------------------------------------------------------------------------------------
 

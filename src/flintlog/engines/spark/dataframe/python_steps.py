@@ -11,13 +11,14 @@ from uuid import uuid4
 
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.plans import Output
-from flintlog.engines.spark.dataframe.scalars import quoted
+from flintlog.engines.spark.dataframe.scalars import is_native, quoted
 from flintlog.engines.spark.dataframe.tasks import FoldTask, Piece, Report, Seed, StepsTask
 from flintlog.engines.spark.dataframe.texts import agreeing, distinct, renamed
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+from flintlog.ir.regex import matches
 from flintlog.ir.relation import Aggregate, Let, Schema, Step
 from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Scalar
-from flintlog.ir.visit import columns_of, operands, terms_of, walk_scalar
+from flintlog.ir.visit import terms_of, walk_scalar
 from flintlog.source import NOWHERE, Span
 from flintlog.types import Kind
 
@@ -71,7 +72,9 @@ class PythonSteps:
         by = ", ".join(map(quoted, node.by))
         placed = f"DISTRIBUTE BY {by} SORT BY {by}" if by else "DISTRIBUTE BY 0L"
         report = Report((*(False for _ in node.by), _is_interned(fold.kind)), any(map(_may_say, _terms(node))))
-        looks = not fold.kind.is_numeric or any(map(_looks, _terms(node))) or fold.op.startswith("@")
+        looks = any(_is_interned(kind) for kind in (fold.kind, *(t.kind for t in _terms(node)))) or any(
+            map(_looks, _terms(node))
+        )
         columns = ", ".join([*names, *(["`?`"] if present else [])])
         task = FoldTask(self._seed(looks), schema, node.by, fold, report, present, self.place)
         kinds = [column.kind for column in node.schema]
@@ -168,19 +171,17 @@ def _makes(scalar: Scalar) -> bool:
 
 
 def _looks(term: Scalar | Condition) -> bool:
-    """Whether a term depends on what words stand for."""
-    return any(
-        _is_interned(scalar.kind) and not (isinstance(scalar, Column) and scalar is term) for scalar in walk_scalar(term)
-    )
+    """Whether a task has to know what words stand for, to evaluate a term."""
+    interned = [scalar for scalar in walk_scalar(term) if _is_interned(scalar.kind)]
+    return any(isinstance(scalar, Const) for scalar in interned) or (bool(interned) and not is_native(term))
 
 
 def _may_say(term: Scalar | Condition) -> bool:
     """Whether a term may find something odd."""
-    if isinstance(term, Compare) and term.op in ("match", "not_match"):
-        return True
-    parts = [part for scalar in walk_scalar(term) for part in (scalar, *operands(scalar))]
-    return any(isinstance(part, Call) and part.op == "substr" for part in parts)
-
-
-def columns_read(terms: Sequence[Scalar | Condition]) -> frozenset[str]:
-    return frozenset(name for term in terms for name in columns_of(term))
+    match term:
+        case Compare("match" | "not_match", Const(str() as pattern, _), _):
+            if matches(pattern, "") is None:
+                return True
+        case Compare("match" | "not_match", _, _):
+            return True
+    return any(isinstance(scalar, Call) and scalar.op == "substr" for scalar in walk_scalar(term))

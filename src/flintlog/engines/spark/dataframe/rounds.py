@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.best import Best, best_of
 from flintlog.engines.spark.dataframe.context import Context
-from flintlog.engines.spark.dataframe.fixed import Fixed, Inputs
+from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing, together
 from flintlog.engines.spark.dataframe.sources import RuleSources
 from flintlog.engines.spark.dataframe.texts import Rows, numbered

@@ -157,10 +157,10 @@ class Scalars:
                 return f"(~{a})"
             case "lnot", [a]:
                 return f"(CASE WHEN {a} = 0L THEN 1L ELSE 0L END)"
-            case ("land" | "lor" | "lxor"), [a, b]:
+            case (("land" | "lor" | "lxor"), [a, b]):
                 test = {"land": "AND", "lor": "OR", "lxor": "<>"}[op]
                 return f"(CASE WHEN ({a} <> 0L) {test} ({b} <> 0L) THEN 1L ELSE 0L END)"
-            case ("bshl" | "bshr" | "bshru"), [a, b]:
+            case (("bshl" | "bshr" | "bshru"), [a, b]):
                 return self._shift(op, a, b, kind)
         raise AssertionError(op)
 

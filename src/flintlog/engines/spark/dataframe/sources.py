@@ -8,6 +8,7 @@ from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Fixed, Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.plans import Output, Plans
+from flintlog.engines.spark.dataframe.python_steps import PythonSteps
 from flintlog.engines.spark.dataframe.scalars import Scalars
 from flintlog.engines.spark.dataframe.texts import Rows, constant_rows, numbered
 from flintlog.engines.spark.dataframe.workspace import Workspace
@@ -38,12 +39,13 @@ class RuleSources:
         self._reads: dict[int, str] = {}
         self._recursive = False
         self._stays: dict[int, bool] = {}
-        self._passing: list[str] = []
+        self.python = PythonSteps(workspace, context)
 
     def read(self, rule: Rule, scans: Sequence[Scan], delta: Scan | None) -> None:
         """The rule whose plan comes next. Scans before the one of the delta read what was there before, so that two
         new rows meet once."""
         self._recursive = delta is not None
+        self.python.place, self.python.round = rule.span, self.scalars.round
         self._reads = {}
         for scan in scans:
             if scan is delta:
@@ -52,9 +54,7 @@ class RuleSources:
             self._reads[id(scan)] = "old"
 
     def end_round(self) -> None:
-        for view in self._passing:
-            self.workspace.forget(view)
-        self._passing.clear()
+        self.python.end_round()
 
     # --- Rows -------------------------------------------------------------------------------------
 
@@ -97,10 +97,10 @@ class RuleSources:
         """Whether a node has the same rows in every round."""
         known = self._stays.get(id(node))
         if known is None:
-            own = self.growing.keys() & relations_of(node, self.program.shared)
-            known = self._stays[id(node)] = not own and not any(
-                isinstance(scalar, Round) for part in walk(node) for term in node_terms(part) for scalar in walk_scalar(term)
-            )
+            terms = [term for part in walk(node) for term in node_terms(part)]
+            counts = any(isinstance(scalar, Round) for term in terms for scalar in walk_scalar(term))
+            known = not counts and not self.growing.keys() & relations_of(node, self.program.shared)
+            self._stays[id(node)] = known
         return known
 
     def _table(self, node: Values) -> str:
@@ -129,7 +129,7 @@ class RuleSources:
     # --- Tasks ------------------------------------------------------------------------------------
 
     def task_steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
-        raise NotImplementedError
+        return self.python.steps(text, schema, steps, output)
 
     def task_fold(self, node: Aggregate, text: str, keys: str | None) -> str:
-        raise NotImplementedError
+        return self.python.fold(node, text, keys)

@@ -3,7 +3,7 @@
 One file for each part, `snapshot-NUMBER-part-RANK-of-RANKS`:
 
     preface   magic, length of the description
-    description   JSON: number, rank, ranks, names of the tables, length of `extra`
+    description   JSON: run, number, rank, ranks, names of the tables, length of `extra`
     extra
     tables    as one message of `frames`, batch i being table i
     seal      SHA-256 of everything before it
@@ -36,10 +36,15 @@ _PART = re.compile(r"snapshot-(\d+)-part-(\d+)-of-(\d+)(\.writing-\w+)?")
 @dataclass(frozen=True)
 class Snapshots:
     """Parts of snapshots in one directory: a local path, or a URI that pyarrow knows (file, hdfs, s3, gs, abfs). All
-    ranks see the same directory; it belongs to one run. Travels in the tasks' closure."""
+    ranks see the same directory. Travels in the tasks' closure.
+
+    Runs that share a directory must have names, such as their tickets': every run numbers its snapshots from the
+    beginning.
+    """
 
     directory: str
     ranks: int
+    run: str = ""
 
     def write(self, number: int, rank: int, tables: Mapping[str, Sequence[Column]], extra: bytes = b"") -> None:
         """Writes a rank's part: under another name first, so that a part with its right name is a whole one.
@@ -95,6 +100,9 @@ class Snapshots:
     def _part(self, number: int, rank: int) -> str:
         return f"snapshot-{number:010d}-part-{rank:05d}-of-{self.ranks:05d}"
 
+    def _identity(self, number: int, rank: int) -> dict[str, Any]:
+        return {"run": self.run, "number": number, "rank": rank, "ranks": self.ranks}
+
     def _open(self) -> tuple[Any, str]:
         from pyarrow.fs import FileSystem
 
@@ -103,7 +111,7 @@ class Snapshots:
         if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", directory):
             directory = Path(directory).absolute().as_uri()
         system, root = FileSystem.from_uri(directory)
-        return system, root.rstrip("/")
+        return system, f"{root.rstrip('/')}/{self.run}".rstrip("/")
 
     def _blocks(
         self, number: int, rank: int, tables: Mapping[str, Sequence[Column]], extra: bytes
@@ -111,7 +119,7 @@ class Snapshots:
         from flintlog.engines.spark.exchange.frames import encode
         from flintlog.engines.spark.exchange.message import Batch, Message
 
-        content = {"number": number, "rank": rank, "ranks": self.ranks, "tables": list(tables), "extra": len(extra)}
+        content = {**self._identity(number, rank), "tables": list(tables), "extra": len(extra)}
         description = json.dumps(content).encode()
         yield _PREFACE.pack(_MAGIC, len(description)) + description + extra
         yield from encode(Message((), [Batch(tag, columns) for tag, columns in enumerate(tables.values())]), number)
@@ -119,8 +127,7 @@ class Snapshots:
     def _parse(self, stream: Any, number: int, rank: int, place: str) -> tuple[dict[str, list[Column]], bytes]:
         magic, length = _PREFACE.unpack(stream.read(_PREFACE.size))
         description = json.loads(stream.read(length))
-        found = (magic, description["number"], description["rank"], description["ranks"])
-        if found != (_MAGIC, number, rank, self.ranks):
+        if magic != _MAGIC or not self._identity(number, rank).items() <= description.items():
             raise SnapshotDamaged(f"{place} holds something else than its name says")
         extra = stream.read(description["extra"])
         batches = _read_message(stream, number).batches
