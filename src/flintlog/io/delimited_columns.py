@@ -159,8 +159,8 @@ def _plain_floats(found: Numbers, single: bool) -> bool:
 
 def write_delimited_columns(stream: BinaryIO | GzipFile, schema: Schema, facts: ColumnFacts, delimiter: str) -> bool:
     """Writes rows as delimited text, in their order. Writes nothing and returns False where a symbol holds what Arrow
-    would have to quote, or there are floats, whose digits Arrow chooses in another way."""
-    if Kind.FLOAT in schema.kinds() or len(delimiter) != 1 or not 0 < ord(delimiter) < 128:
+    would have to quote, there are floats, whose digits Arrow chooses in another way, or the delimiter is none to it."""
+    if Kind.FLOAT in schema.kinds() or len(delimiter) != 1 or not 0 < ord(delimiter) < 128 or delimiter in '\r\n"':
         return False
     if any(isinstance(column, Symbols) and _needs_quotes(column.texts, delimiter) for column in facts.columns):
         return False

@@ -7,10 +7,14 @@ import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from flintlog.diagnostics import FlintlogError, Unsupported
 from flintlog.io import write_facts
+from flintlog.io.column_facts import ColumnFacts
+from flintlog.io.delimited_columns import write_delimited_columns
+from flintlog.io.schema import Schema
 from flintlog.types import PRIMITIVES, Adt, Field, Row, Value
 
 Writer = Callable[..., str]
@@ -113,3 +117,12 @@ def test_what_cannot_be_written(write: Writer) -> None:
         write("", [()], IO="parquet")
     with pytest.raises(Unsupported, match="run with --engine spark"):
         write("x:number", [], IO="jdbc")
+
+
+@pytest.mark.parametrize("delimiter", ["\n", "\r", '"'])
+def test_columns_with_a_delimiter_that_arrow_refuses(delimiter: str) -> None:
+    schema = Schema("r", (Field("x", "number"), Field("y", "number")), PRIMITIVES, 64)
+    stream = io.BytesIO()
+    facts = ColumnFacts((np.array([1]), np.array([2])), 1)
+    assert not write_delimited_columns(stream, schema, facts, delimiter)
+    assert stream.getvalue() == b""
