@@ -9,6 +9,7 @@ UV := scripts/uv.sh
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH := build/bench-env
+OLDEST := build/oldest-spark
 PYTEST_FLAGS ?= # -n auto on a machine with many cores; with two, the workers cost more than they gain
 BENCH_FLAGS ?= # make bench BENCH_FLAGS="--data DIR --only tc:RAND-1k": docs/benchmarks.md lists them
 LOCK_FLAGS ?= # make lock LOCK_FLAGS=--upgrade moves every pin to its newest release
@@ -23,8 +24,9 @@ test: lint ## everything CI runs: lint, types, imports, tests, doctests
 	$(BIN)/pytest $(PYTEST_FLAGS)
 	@scripts/green.sh "make test: all checks passed"
 
-test-slow: $(READY) ## the slow lane: tests marked slow
+test-slow: $(READY) $(OLDEST)/.ready ## the slow lane: tests marked slow, and those of Spark with its oldest release
 	HYPOTHESIS_PROFILE=search $(BIN)/pytest -m slow $(PYTEST_FLAGS)
+	$(OLDEST)/bin/pytest tests/spark $(PYTEST_FLAGS)
 
 measure: $(READY) ## how long the compiler takes for a thousand rules
 	@$(BIN)/python scripts/measure.py
@@ -46,6 +48,7 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 	--custom-compile-command "make lock"
 lock: ## remake the lock files from pyproject.toml
 	$(LOCK) --extra spark --group dev $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+	$(LOCK) --extra spark --group dev --group oldest-spark $(LOCK_FLAGS) --output-file tests/spark/oldest.lock pyproject.toml
 	$(LOCK) --group bench $(LOCK_FLAGS) --output-file benchmarks/requirements.lock
 
 clean: ## remove everything make made
@@ -58,6 +61,13 @@ $(READY): requirements.lock pyproject.toml
 	$(UV) pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+# An environment like .venv, with the oldest Spark that is supported.
+$(OLDEST)/.ready: tests/spark/oldest.lock pyproject.toml
+	@$(OLDEST)/bin/python -c '' 2>/dev/null || { python=$$(scripts/find-python.sh) && rm -rf $(OLDEST) && $(UV) venv --quiet --python "$$python" $(OLDEST); }
+	$(UV) pip sync --quiet --python $(OLDEST)/bin/python --require-hashes tests/spark/oldest.lock
+	$(UV) pip install --quiet --python $(OLDEST)/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # The rivals and the plots have an environment of their own: nothing in it can change what Flintlog is tested or measured with.

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = given.action(given)
         return code
-    except (NoData, DefinitionError, BadResults, Late, Failed, ValueError) as error:
+    except (NoData, DefinitionError, BadResults, Late, Failed) as error:
         print(f"benchmarks.spark: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -72,7 +72,8 @@ def _growth(given: argparse.Namespace) -> int:
 
 
 def _spill(given: argparse.Namespace) -> int:
-    found = spill.measure(given.gib, results.FOLDER / "spill", given.limit, machine.describe(ROOT), _say)
+    work = results.FOLDER / "spill"
+    found = spill.measure(given.gib, given.partitions, work, given.limit, machine.describe(ROOT), _say)
     return _shown("spill", found, given.json)
 
 
@@ -125,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
 
     large = actions.add_parser("spill", help="a result of several GiB on executors of one")
     large.add_argument("--gib", type=float, default=2.0, help="of the result (default 2)")
+    large.add_argument("--partitions", type=int, metavar="N", help="of the stratum (default: as Flintlog chooses)")
     large.add_argument("--limit", type=float, default=1800.0, metavar="S", help="seconds for the run (default 1800)")
     large.add_argument("--json", type=Path, metavar="FILE", help="the result file (default: in build/bench-spark)")
     large.set_defaults(action=_spill)

@@ -1,7 +1,7 @@
 """All contestants on the same rows, in one run: each in a process of its own, with one warm session."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,9 @@ class Comparer:
         self.say(f"{row.name} (load {result.load:.1f})")
         with ExitStack() as stack:
             workers = {name: stack.enter_context(self._worker(name)) for name in self.contestants}
+            for worker in workers.values():  # nobody is measured while others start
+                with suppress(Late, Failed):
+                    worker.wait_until_ready()
             for turn in range(self.repeat + 1):
                 for name in self.contestants if turn % 2 == 0 else reversed(self.contestants):
                     outcome = result.outcomes.setdefault(name, Outcome())

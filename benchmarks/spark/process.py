@@ -49,7 +49,7 @@ class Worker:
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
             )
         self._unread = b""
-        self._ready = False
+        self._ready = self._gone = False
         return self
 
     def command(self) -> list[str]:
@@ -62,7 +62,7 @@ class Worker:
 
     def ask(self, job: Job, limit: float) -> Reply:
         """The answer, if it comes within `limit` seconds, the session's start not counted. Raises Late, Failed."""
-        self._wait_until_ready()
+        self.wait_until_ready()
         request = {**vars(job), "program": str(job.program), "facts": str(job.facts)}
         stdin = self._process.stdin
         assert stdin is not None
@@ -84,6 +84,7 @@ class Worker:
         self.kill()
 
     def kill(self) -> None:
+        self._gone = True
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -97,13 +98,16 @@ class Worker:
         alive = [own] if self._process.poll() is None else []  # its number may be another's by now
         return [*alive, *(pid for pid, leader in _sessions() if leader == own and pid != own)]
 
-    def _wait_until_ready(self) -> None:
+    def wait_until_ready(self) -> None:
+        """Returns when the session is there. Raises Late, Failed."""
         if not self._ready:
             self._line(_START)
             self._ready = True
 
     def _line(self, limit: float) -> bytes:
         """The next line that the worker writes. Raises Late, and Failed if the worker ends without one."""
+        if self._gone:
+            raise Failed("its session did not start")
         deadline = time.monotonic() + limit
         stream = self._process.stdout
         assert stream is not None

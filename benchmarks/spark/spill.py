@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.spark.contestants import Job
 from benchmarks.spark.data import write
-from benchmarks.spark.process import Worker
+from benchmarks.spark.process import Failed, Worker
 
 MASTER = "local-cluster[2,1,1024]"
 SETTINGS = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "32"}
@@ -62,8 +62,10 @@ def routes(ways: int) -> int:
     return HUBS * (2 * ways + ways * ways)
 
 
-def measure(gib: float, work: Path, limit: float, machine: dict[str, Any], say: Callable[[str], None]) -> Spill:
-    """Runs it once, with a result of at least `gib` GiB. Raises Late, Failed."""
+def measure(
+    gib: float, partitions: int | None, work: Path, limit: float, machine: dict[str, Any], say: Callable[[str], None]
+) -> Spill:
+    """Runs it once, with a result of at least `gib` GiB, in so many parts. Raises Late, Failed."""
     ways = 1
     while routes(ways) * _COLUMNS * _WORD < gib * 2**30:
         ways += 1
@@ -75,10 +77,10 @@ def measure(gib: float, work: Path, limit: float, machine: dict[str, Any], say: 
     program.write_text(ROUTES, encoding="utf-8")
     say(f"{routes(ways):,} routes of {_COLUMNS} columns")
     with Worker("dataframe", work / "spill.log", MASTER, "1g", {**SETTINGS, **_event_log(events)}) as worker:
-        reply = worker.ask(Job(program, facts.resolve()), limit)
+        reply = worker.ask(Job(program, facts.resolve(), partitions=partitions), limit)
         executors = [peak for pid in worker.processes() if (peak := _executor_peak(pid)) is not None]
     if reply.printed != {"Route": str(routes(ways))}:
-        raise ValueError(f"a wrong answer: {reply.printed}, expected {routes(ways)}")
+        raise Failed(f"a wrong answer: {reply.printed}, expected {routes(ways)}")
     written = disk_use(line for log in sorted(events.rglob("*")) if log.is_file() for line in _lines(log))
     result = routes(ways) * _COLUMNS * _WORD
     return Spill(machine, routes(ways), result, reply.seconds, *written, executors, reply.notes)

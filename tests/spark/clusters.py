@@ -23,6 +23,7 @@ import pyspark
 from pyspark.find_spark_home import _find_spark_home
 from tests.spark.processes import end_session
 
+from flintlog.engines.spark.gateway import LOG_VARIABLE
 from flintlog.engines.spark.java import java_home
 
 ROOT = Path(__file__).parents[2]
@@ -79,10 +80,14 @@ CLUSTERS = {"local-cluster": local_cluster, "standalone": standalone}
 
 
 @contextmanager
-def driver(cluster: Cluster, command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that uses a cluster, standard output to be read, standard error in `log`. It ends with the block, and
-    so does everything that it has started."""
+def driver(
+    cluster: Cluster, command: Sequence[str], log: Path, spark_log: Path | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A process that uses a cluster, standard output to be read, standard error in `log`, and in `spark_log` what Java
+    says. It ends with the block, and so does everything that it has started."""
     environment = {**os.environ, **cluster.environment, MASTER: cluster.master}
+    if spark_log is not None:
+        environment[LOG_VARIABLE] = str(spark_log)
     with log.open("a") as stream:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=stream, text=True, start_new_session=True
@@ -133,7 +138,7 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
         "SPARK_DAEMON_JAVA_OPTS": JAVA_OPTIONS,
         "SPARK_DRIVER_MEMORY": "1g",
         "SPARK_SUBMIT_OPTS": JAVA_OPTIONS,
-        "FLINTLOG_SPARK_LOG": str(folder / "spark.log"),
+        LOG_VARIABLE: str(folder / "spark.log"),
     }
 
 

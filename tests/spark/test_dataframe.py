@@ -182,7 +182,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, list[tuple[object, ...]]]]] = {
         n(range(1, 5)). n(x) :- n(y), x = range(y, y * 2), x < 12.
         down(x) :- x = range(3, -2).
         r(x, 0) :- n(x), x < 3.
-        r(x + 1, round()) :- r(x, _), x < 6.
+        r(x + 1, recursive_iteration_cnt()) :- r(x, _), x < 6.
         many(0).
         many(x + 1) :- many(x).
         """,
@@ -219,7 +219,9 @@ def test_it_agrees_with_the_naive_engine(spark: SparkSession, name: str) -> None
 
 
 @pytest.mark.parametrize("partitions", [2, 7])
-@pytest.mark.parametrize("name", ["linear closure", "same generation", "aggregates", "shortest paths, and longest under a bound"])
+@pytest.mark.parametrize(
+    "name", ["linear closure", "same generation", "aggregates", "shortest paths, and longest under a bound"]
+)
 def test_the_number_of_parts_does_not_show(spark: SparkSession, name: str, partitions: int) -> None:
     text, facts = PROGRAMS[name]
     agree(spark, text, facts, partitions=partitions)

@@ -116,7 +116,7 @@ def test_records_and_branches_have_numbers_after_nil(spark, plain, way):
     expected = [tuple(known.word(v, k) for v, k in zip(row, found.kinds, strict=True)) for row in rows]
     assert rows_of(words) == sorted(expected, key=repr)
     assert (known.value(0, Kind.SYMBOL), made.size) == ("nil", 7)
-    texts = [("nil" if v is None else record_text(v, 64) for v in row) for row in rows]
+    texts = [("nil" if v is None else record_text(v) for v in row) for row in rows]
     assert rows_of(made.decode(found, words)) == sorted(map(tuple, texts), key=repr)
 
 
@@ -193,7 +193,7 @@ _values = st.recursive(
 
 @given(_values, _values)
 def test_equal_values_have_equal_texts(left: Value, right: Value):
-    assert left != right or record_text(left, 64) == record_text(right, 64)
+    assert left != right or record_text(left) == record_text(right)
 
 
 @given(st.lists(st.text()), st.floats(), st.integers(0, 2**64 - 1))
@@ -201,14 +201,14 @@ def test_the_text_of_a_record_is_read_back(names: list[str], x: float, y: int):
     nested: Value = None
     for name in names:
         nested = (name, nested)
-    assert parse_value(record_text(nested, 64), "List", TYPES) == nested
-    assert repr(parse_value(record_text((x, y), 64), "Point", TYPES)) == repr((x or 0.0, y))
+    assert parse_value(record_text(nested), "List", TYPES) == nested
+    assert repr(parse_value(record_text((x, y)), "Point", TYPES)) == repr((x or 0.0, y))
     single = round_to_single(x) if abs(x) < 2.0**127 else 0.0
-    assert parse_value(record_text((single,), 64), "Single", TYPES) == (single,)
+    assert parse_value(record_text((single,)), "Single", TYPES) == (single,)
 
 
 def test_a_very_long_list_has_a_text():
     nested: Value = None
     for _ in range(100_000):
         nested = ("x", nested)
-    assert record_text(nested, 64).count("[") == 100_000
+    assert record_text(nested).count("[") == 100_000

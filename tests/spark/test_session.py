@@ -90,12 +90,11 @@ def test_a_block_that_fails_cancels_its_jobs(spark: SparkSession):
 
     thread = threading.Thread(target=job)
     started = time.monotonic()
+    thread.start()
+    running.wait()
+    while not spark.sparkContext.statusTracker().getActiveJobsIds():
+        time.sleep(0.05)
     with pytest.raises(KeyboardInterrupt), interruptible(spark, "group-2", "sleeps"):
-        thread.start()
-        running.wait()
-        while not spark.sparkContext.statusTracker().getActiveJobsIds():
-            time.sleep(0.05)
-        time.sleep(0.5)
         raise KeyboardInterrupt
     thread.join(30)
     assert len(ended) == 1

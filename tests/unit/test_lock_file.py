@@ -11,8 +11,10 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUPS = PROJECT["dependency-groups"]
+SPARK = PROJECT["project"]["optional-dependencies"]["spark"]
 NEEDED = {
-    "requirements.lock": PROJECT["project"]["dependencies"] + GROUPS["dev"],
+    "requirements.lock": PROJECT["project"]["dependencies"] + SPARK + GROUPS["dev"],
+    "tests/spark/oldest.lock": PROJECT["project"]["dependencies"] + SPARK + GROUPS["dev"] + GROUPS["oldest-spark"],
     "benchmarks/requirements.lock": GROUPS["bench"],
 }
 LOCKS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NEEDED}

@@ -36,19 +36,11 @@ def chosen_columns(found: StructType, schema: Schema, name: str, code: str, span
         rows = [(c.name, c.type, there.get(c.name, "-"), "" if c.name in there else "missing") for c in schema.columns]
         rows += [(name, "-", there[name], "not declared") for name in more]
         message = f"the columns of {name} are not those of `{schema.name}`"
-        raise FlintlogError(
-            [Diagnostic(code, message, span, _table(rows, "rename columns, or give as many as declared"))]
-        )
-    types = [found.fields[index].dataType for index in chosen]
-    rows = [
-        (
-            column.name,
-            column.type,
-            type_.simpleString(),
-            "" if _fits(type_, schema, column) else _remedy(type_, schema, column),
-        )
-        for type_, column in zip(types, schema.columns, strict=True)
-    ]
+        note = _table(rows, "rename columns, or give as many as declared")
+        raise FlintlogError([Diagnostic(code, message, span, note)])
+    types = [found.fields[index].dataType.simpleString() for index in chosen]
+    both = list(zip(types, schema.columns, strict=True))
+    rows = [(column.name, column.type, type_, _remedy(type_, schema, column)) for type_, column in both]
     if any(remedy for *_, remedy in rows):
         message = f"the columns of {name} have other types than those of `{schema.name}`"
         raise FlintlogError([Diagnostic(code, message, span, _table(rows, "cast columns, or declare others"))])
@@ -59,10 +51,8 @@ def _table(rows: Sequence[tuple[str, str, str, str]], note: str) -> str:
     """What is declared beside what is found, in columns under a note."""
     lines = [("column", "declared", "found", ""), *rows]
     widths = [max(len(line[place]) for line in lines) for place in range(3)]
-    padded = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[3]]) for line in lines
-    ]
-    return "\n".join([note, *(f"    {line.rstrip()}" for line in padded)])
+    padded = [[*map(str.ljust, line, widths), line[3]] for line in lines]
+    return "\n".join([note, *("    " + "  ".join(line).rstrip() for line in padded)])
 
 
 def _fits(found: str, kind: Kind) -> bool:

@@ -134,7 +134,7 @@ class Dictionary:
 
     def _number(self, named: Iterable[tuple[Relation, DataFrame]]) -> None:
         """Has Spark number all values of plain frames, in one job."""
-        constants = entries_of(self._spark, enumerate(self._machine._values), self._machine.words.size)
+        constants = entries_of(self._spark, enumerate(self._machine._values))
         found = [(relation, _by_place(frame)) for relation, frame in named]
         self._spread, self._persisted = distinct_entries(found, constants, self._first, _parts(self._spark))
         self._is_whole = False
@@ -166,7 +166,7 @@ class Dictionary:
             # What Spark has numbered stands in its own entries, even if the machine has it too.
             after = self._first + (inputs if self._is_whole else 0)
             pairs = [*enumerate(values[: self._first]), *enumerate(values[after:], after), *self._fresh]
-            self._here = known, entries_of(self._spark, pairs, self._machine.words.size)
+            self._here = known, entries_of(self._spark, pairs)
         here = self._here[1]
         if self._spread is None:
             return here.frame, here.size <= BROADCAST

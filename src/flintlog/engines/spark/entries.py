@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.frames import frame_of
+from flintlog.engines.spark.frames import frame_of, never_kept
 from flintlog.engines.spark.plain import record_text, text_array, texts_of
 from flintlog.io.text_values import value_parser
 from flintlog.ir.program import Relation
@@ -33,7 +33,7 @@ class Entries:
     size: int
 
 
-def entries_of(spark: SparkSession, values: Iterable[tuple[int, Value]], word_size: int) -> Entries:
+def entries_of(spark: SparkSession, values: Iterable[tuple[int, Value]]) -> Entries:
     """Entries of values that are on the driver."""
     import pyarrow as pa
 
@@ -43,7 +43,7 @@ def entries_of(spark: SparkSession, values: Iterable[tuple[int, Value]], word_si
     for number, value in values:
         numbers.append(number)
         nested.append(not isinstance(value, str))
-        texts.append(value if isinstance(value, str) else record_text(value, word_size))
+        texts.append(value if isinstance(value, str) else record_text(value))
     columns = {
         "text": text_array(texts),
         "nested": pa.array(nested, pa.bool_()),
@@ -63,7 +63,7 @@ def distinct_entries(
     from pyspark import StorageLevel
     from pyspark.sql import functions as fn
 
-    texts = _union(_texts(relation, frame) for relation, frame in frames)
+    texts = never_kept(_union(_texts(relation, frame) for relation, frame in frames))
     distinct = texts.groupBy("text", "nested").agg(fn.min("type").alias("type"))
     if known.count:
         constants = known.frame.select("text", "nested")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from flintlog.engines.spark.session import is_connect
@@ -23,7 +24,7 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 _tables: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
 _rows: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
-_kept: WeakKeyDictionary[DataFrame, DataFrame] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[DataFrame, list[DataFrame]] = WeakKeyDictionary()
 _configuring = Lock()
 
 
@@ -82,17 +83,43 @@ def estimated_bytes(frame: DataFrame) -> int | None:
     return size if size < 1 << 60 else None
 
 
+def never_kept(frame: DataFrame) -> DataFrame:
+    """The same rows, read anew. Spark takes a DataFrame for another one that it keeps if their plans are the same,
+    though a file may have changed since; no other plan is the same as this one."""
+    from pyspark.sql import functions as fn
+
+    return frame.where(fn.lit(uuid4().hex).isNotNull())
+
+
 def keep(frame: DataFrame, persisted: DataFrame) -> DataFrame:
     """The same DataFrame; `release` then gives back what Spark keeps for it."""
-    _kept[frame] = persisted
+    _kept[frame] = [persisted]
     return frame
+
+
+def union_of(frames: Sequence[DataFrame]) -> DataFrame:
+    """All rows of DataFrames with the same columns; what is known of all of them is known of the union."""
+    import pyarrow as pa
+
+    first, *rest = frames
+    if not rest:
+        return first
+    union = first
+    for frame in rest:
+        union = union.union(frame)
+    tables = [table for frame in frames if (table := table_behind(frame)) is not None]
+    rows = [known_rows(frame) for frame in frames]
+    if len(tables) == len(frames):
+        with_table(union, pa.concat_tables([table.rename_columns(tables[0].column_names) for table in tables]))
+    with_known_rows(union, None if None in rows else sum(count or 0 for count in rows))
+    _kept[union] = [one for frame in frames for one in _kept.get(frame, ())]
+    return union
 
 
 def release(frame: DataFrame) -> None:
     """Gives back what Spark keeps for a DataFrame that was made here, if anything: it is computed again when it is
     used again."""
-    persisted = _kept.pop(frame, None)
-    if persisted is not None:
+    for persisted in _kept.pop(frame, ()):
         persisted.unpersist()
 
 

@@ -123,8 +123,17 @@ def _in_bulk(job: LineJob, lines: Any) -> ColumnFacts | None:
         return facts if facts is not None and len(facts) == len(lines) else None
     from flintlog.io.delimited_columns import read_delimited_columns
 
+    if len(job.schema.columns) > 1 and _has_blank(lines):
+        return None  # values are missing there, which Arrow does not mind
     # The line break at the end says that there is a line before it, if that is empty.
     return read_delimited_columns(_joined(lines, b"\n") + b"\n", job.schema, replace(job.layout, headers=False))
+
+
+def _has_blank(lines: Any) -> bool:
+    import pyarrow.compute as pc
+
+    shortest = pc.min(pc.binary_length(lines)).as_py()
+    return bool(shortest == 0 or (shortest == 1 and pc.any(pc.equal(lines.cast("binary"), b"\r")).as_py()))
 
 
 def _joined(lines: Any, separator: bytes) -> bytes:

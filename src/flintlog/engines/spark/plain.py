@@ -62,9 +62,7 @@ def plain_table(schema: Schema, rows: Iterable[Row] | ColumnFacts) -> pa.Table:
         arrays = [_array_of(column) for column in rows.columns]
     else:
         kept = list(rows)
-        arrays = [
-            _array(kind, [row[place] for row in kept], schema.word_size) for place, kind in enumerate(schema.kinds())
-        ]
+        arrays = [_array(kind, [row[place] for row in kept]) for place, kind in enumerate(schema.kinds())]
     return pa.Table.from_arrays(arrays, names=places(len(arrays)))
 
 
@@ -76,7 +74,7 @@ def _array_of(column: Any) -> pa.Array:
     return decimals(column) if column.dtype.kind == "u" else pa.array(column)
 
 
-def _array(kind: Kind, values: list[Any], word_size: int) -> pa.Array:
+def _array(kind: Kind, values: list[Any]) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
@@ -85,7 +83,7 @@ def _array(kind: Kind, values: list[Any], word_size: int) -> pa.Array:
     if kind.is_numeric:
         return pa.array(values, arrow_type(kind), from_pandas=False)
     if kind is not Kind.SYMBOL:
-        values = [record_text(value, word_size) for value in values]
+        values = list(map(record_text, values))
     return text_array(values)
 
 
@@ -129,10 +127,25 @@ def texts_of(array: pa.Array | pa.ChunkedArray) -> list[str]:
     return texts
 
 
-def record_text(value: Value, word_size: int) -> str:
+def rows_of(table: pa.Table, schema: Schema) -> list[Row]:
+    """The rows of a plain table, as Python values."""
+    if not schema.columns:
+        return [()] * table.num_rows
+    columns = []
+    for place, (kind, column) in enumerate(zip(schema.kinds(), schema.columns, strict=True)):
+        array = table.column(place).combine_chunks()
+        if kind is Kind.UNSIGNED:
+            columns.append(unsigned_of(array).tolist())
+        elif kind.is_numeric:
+            columns.append(array.to_pylist())
+        else:
+            columns.append(list(map(schema.parser(column), texts_of(array))))
+    return list(zip(*columns, strict=True))
+
+
+def record_text(value: Value) -> str:
     """A record or branch as text that can be read back, the same for equal values: negative zero prints like zero, and
-    a float with all digits that its words have, whatever its type. Nothing here recurses: lists are nested records."""
-    digits = 9 if word_size == 32 else 17
+    a float with all digits that it may need, whatever its type. Nothing here recurses: lists are nested records."""
     pieces: list[str] = []
     todo: list[Any] = [value]
     while todo:
@@ -144,7 +157,7 @@ def record_text(value: Value, word_size: int) -> str:
         elif isinstance(item, str):
             pieces.append(quote_symbol(item))
         elif isinstance(item, float):
-            pieces.append(print_float(item or 0.0, digits))
+            pieces.append(_float_text(item))
         elif isinstance(item, Adt):
             pieces.append("$" + item.branch)
             if item.args:
@@ -158,11 +171,11 @@ def record_text(value: Value, word_size: int) -> str:
     return "".join(pieces)
 
 
-def _float_text(value: float, digits: int) -> str:
+def _float_text(value: float) -> str:
     # Readers refuse numerals of such small numbers, which have lost digits, unless they are exact.
     if 0 < abs(value) < _LEAST or (0 < abs(value) < _LEAST_SINGLE and round_to_single(value) == value):
         return value.hex()
-    return print_float(value or 0.0, digits)
+    return print_float(value or 0.0, 17)
 
 
 _LEAST, _LEAST_SINGLE = 2.0**-1022, 2.0**-126

@@ -38,7 +38,7 @@ def _settled(schema: Schema, place: int, array: pa.Array) -> tuple[list[str], li
     notes: list[str | None] = []
     for text in texts_of(encoded.dictionary):
         try:
-            texts.append(record_text(parse(text), schema.word_size))
+            texts.append(record_text(parse(text)))
             notes.append(None)
         except ValueTextError as error:
             code = "E704" if error.out_of_range else "E703"

@@ -7,17 +7,16 @@ A session that was found is used as it is. One that is made here takes everythin
 from __future__ import annotations
 
 import logging
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.gateway import environment, log_note, start_java
+from flintlog.engines.spark.interrupts import Interrupts, said_apart
 from flintlog.engines.spark.masters import check_master, is_local, is_on_this_machine, slots
 from flintlog.engines.spark.ship import ship
 from flintlog.engines.spark_options import SparkOptions
@@ -53,15 +52,11 @@ def open_session(
 def end_session() -> None:
     """Stops the session that `open_session` made, if there is one."""
     session, _Made.session = _Made.session, None
-    if session is None:
-        return
-    try:
-        session.stop()
-    except Exception:
-        # What is left of a session whose Java has died.
-        logging.getLogger(__name__).debug("a session did not stop", exc_info=True)
-    if _Made.interrupts is not None and _in_main_thread():
-        signal.signal(signal.SIGINT, _Made.interrupts)  # Spark's handler would cancel jobs of a session that has gone
+    interrupts, _Made.interrupts = _Made.interrupts, None
+    if session is not None:
+        said_apart(session.stop)
+    if interrupts is not None:
+        interrupts.restore()
 
 
 @contextmanager
@@ -83,12 +78,15 @@ def interruptible(session: SparkSession, group: str, description: str) -> Iterat
     context.setJobGroup(group, description, interruptOnCancel=True)
     try:
         yield
+    except KeyboardInterrupt:
+        said_apart(lambda: context.cancelJobGroup(group))
+        raise  # the thread's connection, and with it its properties, may have gone
     except BaseException:
-        context.cancelJobGroup(group)
+        said_apart(lambda: context.cancelJobGroup(group))
+        _set_properties(context, before)
         raise
-    finally:
-        for key, value in before.items():
-            context.setLocalProperty(key, value)  # type: ignore[arg-type] # None takes it away
+    else:
+        _set_properties(context, before)
 
 
 def is_connect(session: SparkSession) -> bool:
@@ -100,14 +98,15 @@ _GROUP_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.in
 
 
 class _Made:
-    """The session that was made here (Spark has one to a process), and what an interrupt did before."""
+    """The session that was made here (Spark has one to a process), and what interrupts do meanwhile."""
 
     session: SparkSession | None = None
-    interrupts: Any = None
+    interrupts: Interrupts | None = None
 
 
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+def _set_properties(context: SparkContext, properties: Mapping[str, str | None]) -> None:
+    for key, value in properties.items():
+        context.setLocalProperty(key, value)  # type: ignore[arg-type] # None takes it away
 
 
 def require_packages() -> None:
@@ -159,8 +158,7 @@ def _connected(url: str) -> SparkSession:
 def _started(master: str | None, name: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    if _in_main_thread():
-        _Made.interrupts = signal.getsignal(signal.SIGINT)
+    interrupts = Interrupts.as_they_are()
     # Without any handler, py4j's complaints about a connection that ended would go to the terminal.
     logging.getLogger("py4j").addHandler(logging.NullHandler())
     start_java(master)
@@ -168,9 +166,13 @@ def _started(master: str | None, name: str) -> SparkSession:
     chosen = conf.get("spark.master", "")
     with environment({"PYSPARK_PYTHON": sys.executable} if is_on_this_machine(chosen) else {}):
         try:
-            return SparkSession.builder.config(conf=conf).getOrCreate()
+            session = SparkSession.builder.config(conf=conf).getOrCreate()
         except Exception as error:
+            interrupts.restore()
             raise _refused(chosen, error) from error
+    interrupts.cancel_with(session.sparkContext.cancelAllJobs)
+    _Made.interrupts = interrupts
+    return session
 
 
 def _configuration(master: str | None, name: str) -> SparkConf:

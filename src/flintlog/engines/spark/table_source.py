@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.bad_records import Placed, settled
 from flintlog.engines.spark.columns import chosen_columns, plain_columns
+from flintlog.engines.spark.frames import never_kept
 from flintlog.engines.spark.locations import Location
 from flintlog.engines.spark.notes import NOTE
 from flintlog.engines.spark.plain import plain_ddl
@@ -37,7 +38,7 @@ def fitted(source: Source, frame: DataFrame, name: str, code: str = "E710", *, k
         chosen = chosen_columns(frame.schema, source.schema, name, code, source.span)
     except spark_errors() as error:
         raise source.unreadable(error) from error
-    parsed, may_be_bad = plain_columns(frame, chosen, source.schema)
+    parsed, may_be_bad = plain_columns(never_kept(frame), chosen, source.schema)
     if {Kind.RECORD, Kind.ADT} & set(source.schema.kinds()):
         ddl = f"{plain_ddl(source.schema.kinds())}, {NOTE} string"
         parsed, may_be_bad, keeps = parsed.mapInArrow(partial(settle_records, source.schema), ddl), True, True

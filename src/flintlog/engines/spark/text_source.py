@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.bad_records import PLACED_DDL, Placed, settled
 from flintlog.engines.spark.file_tasks import FileJob, read_file_places, read_files
+from flintlog.engines.spark.frames import never_kept
 from flintlog.engines.spark.line_tasks import LineJob, read_lines, read_places
 from flintlog.engines.spark.locations import Location
 from flintlog.engines.spark.notes import NOTE
@@ -25,7 +26,8 @@ def read_by_lines(source: Source, location: Location, job: LineJob) -> DataFrame
     lines = _opened(source, location, lambda: source.spark.read.text(list(location.addresses), lineSep="\n"))
     path, start = fn.col("_metadata.file_path"), fn.col("_metadata.file_block_start")
     # The path of every line would be longer than most lines.
-    wanted = [fn.col("value"), *([fn.xxhash64(path), start] if job.skips_headers else [])]
+    marks = [fn.xxhash64(path).alias("file"), start.alias("start")]
+    wanted = [fn.col("value"), *(marks if job.skips_headers else [])]
     parsed = lines.select(*wanted).mapInArrow(partial(read_lines, job), _with_notes(source))
 
     def placed() -> Placed:
@@ -57,7 +59,7 @@ def _opened(source: Source, location: Location, reader: Callable[[], DataFrame])
         frame.schema  # noqa: B018 # a client of Spark Connect asks the server only now
     except spark_errors() as error:
         raise source.unopened(location.name, error) from error
-    return frame
+    return never_kept(frame)
 
 
 def _with_notes(source: Source) -> str:

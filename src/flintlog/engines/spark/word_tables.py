@@ -77,5 +77,5 @@ def _plain(words: Any, kind: Kind, machine: Machine) -> Any:
         return pa.array(words_as_floats(words, size))
     distinct, places_in_it = np.unique(words, return_inverse=True)
     values = [machine.value(word, kind) for word in distinct.tolist()]
-    texts = values if kind is Kind.SYMBOL else [record_text(value, size) for value in values]
+    texts = values if kind is Kind.SYMBOL else [record_text(value) for value in values]
     return text_array(texts).take(pa.array(places_in_it))

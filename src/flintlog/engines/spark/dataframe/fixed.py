@@ -3,17 +3,21 @@ Each is computed once, and kept in the places where joins look for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.dataframe.texts import Rows, numbered, place_names
+from flintlog.engines.spark.dataframe.scalars import literal, quoted
+from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, place_names
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+from flintlog.engines.spark.frames import known_rows
 from flintlog.ir.program import Program
-from flintlog.ir.relation import Node
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+# Keys with more than this part of what a place has on average, if the rows are worth the trouble.
+SHARE, WORTH_SALT = 4, 50_000
 
 
 @dataclass
@@ -26,13 +30,29 @@ class Inputs:
     counts: dict[str, int]
     views: dict[str, str] = field(default_factory=dict)
 
-    def text(self, name: str) -> str:
-        arity = len(self.program.relations[name].columns)
+    def count(self, names: Iterable[str]) -> int:
+        """The rows of some relations together; one job counts those of which nobody knows it."""
+        for name in names:
+            rows = known_rows(self.frames[name]) if name in self.frames else 0
+            if rows is not None:
+                self.counts.setdefault(name, rows)
+        unknown = [name for name in names if name not in self.counts]
+        if unknown:
+            texts = [f"SELECT {i} AS i, count(*) AS n FROM {self.view(name)}" for i, name in enumerate(unknown)]
+            for place, rows in self.workspace.sql(" UNION ALL ".join(texts)).collect():
+                self.counts[unknown[place]] = rows
+        return sum(self.counts[name] for name in names)
+
+    def view(self, name: str) -> str:
         if name not in self.views:
             self.views[name] = self.workspace.view(self.workspace.adopted(self.frames[name]))
+        return self.views[name]
+
+    def text(self, name: str) -> str:
+        arity = len(self.program.relations[name].columns)
         # Columns that cannot be null make shorter plans.
         what = ", ".join(f"coalesce({column}, 0L) AS {column}" for column in place_names(arity))
-        return f"SELECT {what} FROM {self.views[name]}"
+        return f"SELECT {what} FROM {self.view(name)}"
 
 
 @dataclass
@@ -43,6 +63,8 @@ class Fixed:
     describe: Callable[[str], None]
     partitions: int = 1
     kept: dict[tuple[object, tuple[int, ...]], Kept] = field(default_factory=dict)
+    _salted: dict[tuple[object, tuple[int, ...]], Salted | None] = field(default_factory=dict)
+    _spread_copies: list[Kept] = field(default_factory=list)
 
     def rows(self, key: object, arity: int, wanted: tuple[int, ...], text: Callable[[], str]) -> Rows:
         """A copy's text, made the first time."""
@@ -58,15 +80,41 @@ class Fixed:
         if self.partitions == 1:
             text = f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
         elif wanted:
-            text = f"SELECT * FROM ({text}) DISTRIBUTE BY {', '.join(names[i] for i in wanted)}"
+            columns = ", ".join(names[i] for i in wanted)
+            text = f"SELECT /*+ REPARTITION({self.partitions}, {columns}) */ * FROM ({text})"
         return self.workspace.keep([self.workspace.sql(text)])[0]
+
+    def salted(self, key: object, arity: int, wanted: tuple[int, ...], text: Callable[[], str]) -> Salted | None:
+        """A copy of which some keys are spread over all places, if some have too many rows for one."""
+        if self.partitions == 1 or not wanted or len(wanted) == arity:
+            return None
+        if (key, wanted) not in self._salted:
+            self.rows(key, arity, wanted, text)
+            self._salted[key, wanted] = self._spread(self.kept[key, wanted], arity, wanted)
+        return self._salted[key, wanted]
+
+    def _spread(self, copy: Kept, arity: int, wanted: tuple[int, ...]) -> Salted | None:
+        if copy.rows < WORTH_SALT:
+            return None
+        names = place_names(arity)
+        columns = ", ".join(names[i] for i in wanted)
+        least = copy.rows // (SHARE * self.partitions)
+        hot = f"SELECT {columns} FROM {copy.view} GROUP BY {columns} HAVING count(*) > {least}L"
+        keys = tuple(tuple(row) for row in self.workspace.sql(hot).collect())
+        if not keys:
+            return None
+        listed = ", ".join(f"({', '.join(map(literal, key))})" for key in keys)
+        salt = f"CASE WHEN ({columns}) IN ({listed}) THEN pmod(hash({', '.join(names)}), {self.partitions}) ELSE 0 END"
+        text = f"SELECT *, {salt} AS {quoted(SALT)} FROM {copy.view}"
+        placed = f"SELECT /*+ REPARTITION({self.partitions}, {columns}, {quoted(SALT)}) */ * FROM ({text})"
+        kept = self.workspace.keep([self.workspace.sql(placed)])[0]
+        self._spread_copies.append(kept)
+        return Salted(Rows(f"SELECT * FROM {kept.view}", kept.rows), keys, self.partitions)
 
     def clear(self) -> None:
         """Forgets all copies: rows will be placed differently."""
-        for kept in self.kept.values():
+        for kept in [*self.kept.values(), *self._spread_copies]:
             self.workspace.free(kept)
         self.kept.clear()
-
-
-def node_text(node: Node, text: str) -> str:
-    return numbered(node.schema, text)
+        self._salted.clear()
+        self._spread_copies.clear()

@@ -60,6 +60,11 @@ class Growing:
         text = " UNION ALL ".join(texts)
         return distinct(text) if self.best is None else self.condensed(text, scalars)
 
+    def distributed(self, text: str, partitions: int) -> str:
+        """Rows in the places they have in all parts."""
+        names = [self.names[i] for i in self.placed] or self.key or self.names
+        return f"SELECT /*+ REPARTITION({partitions}, {', '.join(names)}) */ * FROM ({text})"
+
     def unknown(self, text: str, known: str, hint: str, scalars: Scalars) -> str:
         """The candidates that are new with respect to known rows: those that are not among them, or are better."""
         tests = [f"l.{name} = r.{name}" for name in self.key]

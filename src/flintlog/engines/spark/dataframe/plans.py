@@ -7,13 +7,17 @@ from typing import Protocol
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.spark.dataframe.folds import fold_text, in_sql
+from flintlog.engines.spark.dataframe.places import passed_down
 from flintlog.engines.spark.dataframe.scalars import Scalars, is_native, quoted
 from flintlog.engines.spark.dataframe.sets import is_distinct
 from flintlog.engines.spark.dataframe.texts import (
     EMPTY,
+    SALT,
     Rows,
+    Salted,
     agreeing,
     distinct,
+    everywhere,
     in_order,
     joined,
     renamed,
@@ -53,6 +57,9 @@ class Sources(Protocol):
     def fixed(self, node: Node, wanted: tuple[int, ...]) -> Rows | None:
         """The rows of a node, as c0, c1, …, if they are kept from round to round."""
 
+    def salted(self, node: Node, wanted: tuple[int, ...]) -> Salted | None:
+        """The rows of a node that is kept from round to round, if some keys at these positions have too many."""
+
     def task_steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
         """A text for what tasks make of the rows of another text."""
 
@@ -85,7 +92,7 @@ class Plans:
                 found = self.sources.scan(node, places)
                 return Rows(renamed(node.schema, found.text), found.count)
             case FlatMap():
-                inner = self.rows(node.input, _passed_down(node.output, wanted))
+                inner = self.rows(node.input, passed_down(node.output, wanted))
                 return Rows(self.stepped(inner.text, node.input.schema, node.steps, node.output), inner.count)
             case JoinFlatMap():
                 return self._joined(node)
@@ -108,17 +115,30 @@ class Plans:
             other = node.right if isinstance(node.left, Unit) else node.left
             inner = self.rows(other)
             return Rows(self.stepped(inner.text, other.schema, node.steps, node.output), inner.count)
-        left, right = self.rows(node.left, node.on), self.rows(node.right, node.on)
-        count = max(left.count, right.count) if node.on else left.count * right.count
-        hint = self.sources.hint(left, right, either=True, on=node.on)
+        left, right, on = self._sides(node)
+        count = max(left.count, right.count) if on else left.count * right.count
+        hint = self.sources.hint(left, right, either=True, on=on)
         sides = dict.fromkeys((c.name for c in node.right.schema), "r")
         sides |= dict.fromkeys((c.name for c in node.left.schema), "l")
         columns = [(name, value.name) for name, value in node.output if isinstance(value, Column)]
         if not node.steps and len(columns) == len(node.output):
-            return Rows(joined(hint, "JOIN", left.text, right.text, node.on, columns, sides), count)
+            return Rows(joined(hint, "JOIN", left.text, right.text, on, columns, sides), count)
         both = [(column.name, column.name) for column in node.joined]
-        text = joined(hint, "JOIN", left.text, right.text, node.on, both, sides)
+        text = joined(hint, "JOIN", left.text, right.text, on, both, sides)
         return Rows(self.stepped(text, node.joined, node.steps, node.output), count)
+
+    def _sides(self, node: JoinFlatMap) -> tuple[Rows, Rows, Sequence[str]]:
+        """Both inputs of a join, and the columns they share. Where a key has very many rows on one side, these are
+        spread over all places, and those of the other side with that key go to all of them."""
+        for place, side in enumerate((node.right, node.left)):
+            at = {column.name: i for i, column in enumerate(side.schema)}
+            salted = self.sources.salted(side, tuple(at[name] for name in node.on))
+            if salted is not None:
+                heavy = Rows(renamed(side.schema, salted.rows.text, SALT), salted.rows.count)
+                other = self.rows(node.left if place == 0 else node.right)
+                light = Rows(everywhere(other.text, node.on, salted), other.count)
+                return (light, heavy, (*node.on, SALT)) if place == 0 else (heavy, light, (*node.on, SALT))
+        return self.rows(node.left, node.on), self.rows(node.right, node.on), node.on
 
     def _tested(self, node: SemiJoin | AntiJoin) -> Rows:
         left, right = self.rows(node.left, node.on), self.rows(node.right, node.on)
@@ -183,9 +203,3 @@ class Plans:
         schema = tuple(column for name, column in known.items() if name in read)
         text = in_order([column.name for column in schema], selected(list(known), text, conditions))
         return self.sources.task_steps(text, schema, steps, output)
-
-
-def _passed_down(output: Output, wanted: Sequence[str]) -> list[str]:
-    """The columns of the input that become the wanted ones."""
-    below = {name: value.name for name, value in output if isinstance(value, Column)}
-    return [below[name] for name in wanted] if all(name in below for name in wanted) else []

@@ -1,4 +1,4 @@
-"""The rounds of a stratum: one plan a round, of which one job computes the new rows of all relations."""
+"""The rounds of a stratum: one plan a round for each relation, one job for all of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 from flintlog.engines.best import Best, best_of
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Inputs
-from flintlog.engines.spark.dataframe.growing import Growing, together
+from flintlog.engines.spark.dataframe.growing import Growing
+from flintlog.engines.spark.dataframe.places import joined_by
+from flintlog.engines.spark.dataframe.points import Points, is_loss
+from flintlog.engines.spark.dataframe.relations import Relations
 from flintlog.engines.spark.dataframe.sources import RuleSources
-from flintlog.engines.spark.dataframe.texts import Rows, numbered
-from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+from flintlog.engines.spark.dataframe.tasks import failure_in
+from flintlog.engines.spark.dataframe.texts import numbered
+from flintlog.engines.spark.dataframe.workspace import Workspace
 from flintlog.ir.program import Program, Rule, Stratum
 from flintlog.ir.relation import Aggregate, Node, Scan, children
 from flintlog.ir.scalar import Call
@@ -22,8 +26,8 @@ from flintlog.ir.visit import relations_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Parts of a relation beyond which they become one.
-MOST_PARTS = 10
+# How often a stratum goes back because rows were lost.
+MOST_LOSSES = 4
 
 
 @dataclass(frozen=True)
@@ -48,60 +52,92 @@ class Rounds:
     ) -> None:
         self.workspace, self.program, self.context = workspace, program, context
         self.stratum = _with_own_scans(program, stratum)
-        self.growing = {
-            name: Growing(program.relations[name], _best(program, stratum, name), ()) for name in stratum.relations
-        }
+        self.growing = _growing(program, self.stratum)
         self.inputs = Inputs(workspace, frames, program, {})
         self.sources = RuleSources(workspace, program, self.growing, self.inputs, context)
-        self.scalars = self.sources.scalars
+        self.relations = Relations(workspace, self.growing, self.sources)
+        self.points = Points(workspace, context.checkpoint_dir, context.checkpoint_every)
+        self._has_begun = False
 
     def run(self) -> dict[str, DataFrame]:
+        """Evaluates the stratum. When rows are lost with their executors, it goes on from the last point that was
+        saved, or begins again."""
+        losses = 0
+        try:
+            while True:
+                try:
+                    self._to_the_end()
+                    return {name: self.relations.result(growing) for name, growing in self.growing.items()}
+                except Exception as error:
+                    failure = failure_in(error)
+                    if failure is not None:
+                        raise failure from None
+                    losses += 1
+                    if not is_loss(error) or losses > MOST_LOSSES:
+                        raise
+                self._go_back()
+        finally:
+            self.points.close()
+
+    def _to_the_end(self) -> None:
         versions = [Version(rule, tuple(self._own_scans(rule.body))) for rule in self.stratum.rules]
-        recursive = [replace(v, delta=scan) for v in versions for scan in v.scans]
-        self._settle(1)
-        self._first([version for version in versions if not version.scans])
-        round = 0
-        while recursive and any(g.delta for g in self.growing.values()) and not self._limit_reached():
-            self.scalars.round = round
+        recursive = [replace(version, delta=scan) for version in versions for scan in version.scans]
+        if not self._has_begun:
+            self._settle(self._input_rows(), adaptive=True)
+            self._first([version for version in versions if not version.scans])
+            self._has_begun = True
+        self._settle_again()
+        round = self.points.round
+        while recursive and self.relations.new_rows and not self._limit_reached():
+            self.sources.scalars.round = round
             round += 1
             self._round(round, recursive)
-        return {name: self._result(growing) for name, growing in self.growing.items()}
+            self._settle_again()
+            if self.points.is_due(round):
+                self.context.describe(f"checkpoint after round {round}")
+                self.points.save(round, self.growing)
 
-    # --- Rounds -----------------------------------------------------------------------------------
+    def _go_back(self) -> None:
+        self.context.describe("back to the last checkpoint")
+        self.sources.forget()
+        self.workspace.forget_all()
+        self.relations.forget()
+        self._has_begun = self.points.restore(self.growing)
+        if self._has_begun:
+            self.relations.place_again()
 
-    def _settle(self, partitions: int) -> None:
-        """Into how many parts rows go from now on."""
-        self.sources.partitions = partitions
-        self.workspace.spread(partitions)
-        self.sources.fixed_rows.partitions = partitions
+    # --- Places -----------------------------------------------------------------------------------
 
-    @property
-    def single(self) -> bool:
-        return self.sources.partitions == 1
+    def _input_rows(self) -> int:
+        names = {name for rule in self.stratum.rules for name in relations_of(rule.body, self.program.shared)}
+        return self.inputs.count(sorted((names | self.growing.keys()) & self.inputs.frames.keys()))
+
+    def _settle(self, rows: int, *, adaptive: bool) -> None:
+        """In how many places so many rows are from now on."""
+        partitions = 1 if rows <= self.context.small_rows else self.context.partitions
+        self.sources.settle(partitions, adaptive=adaptive and partitions > 1)
+
+    def _settle_again(self) -> None:
+        """From one place to several, when relations have become large."""
+        rows = max(self.relations.rows, sum(self.inputs.counts.values()))
+        before = self.sources.partitions
+        if self.sources.adaptive or (before == 1 and rows > self.context.small_rows):
+            self._settle(rows, adaptive=False)
+        if self.sources.partitions != before:
+            self.context.describe("more places")
+            self.sources.fixed_rows.clear()
+            self.relations.place_again()
+
+    # --- Rules ------------------------------------------------------------------------------------
 
     def _first(self, once: Sequence[Version]) -> None:
         """The facts, and what rules derive that read nothing of the stratum."""
         self.context.describe("facts and first rules")
-        texts: dict[str, list[str]] = {name: [] for name in self.growing}
-        for name in self.growing:
-            if name in self.inputs.frames:
-                texts[name].append(self.inputs.text(name))
+        texts = {name: [self.inputs.text(name)] if name in self.inputs.frames else [] for name in self.growing}
         for version in once:
             texts[version.rule.relation].append(self._text(version))
-        frames = []
-        for name, growing in self.growing.items():
-            text = growing.candidates(texts[name], self.scalars) if texts[name] else together([], False, growing.names)
-            frames.append(self.workspace.sql(self._placed(growing, text)))
-        for growing, kept in zip(self.growing.values(), self.workspace.keep(frames), strict=True):
-            growing.parts = [kept]
-            growing.delta = kept if kept.rows else None
-        self._report(0)
-
-    def _placed(self, growing: Growing, text: str) -> str:
-        if self.single:
-            return f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
-        names = [growing.names[i] for i in growing.placed] or growing.key
-        return f"SELECT * FROM ({text}) DISTRIBUTE BY {', '.join(names)}"
+        self.relations.begin(texts)
+        self._end_round(0)
 
     def _round(self, round: int, versions: Sequence[Version]) -> None:
         self.context.describe(f"round {round}")
@@ -110,52 +146,12 @@ class Rounds:
             assert version.delta is not None
             if self.growing[version.delta.relation].delta is not None:
                 texts.setdefault(version.rule.relation, []).append(self._text(version))
-        new = [self.workspace.sql(self._new_rows(self.growing[name], texts[name])) for name in texts]
-        full = [g for g in self.growing.values() if len(g.parts) > MOST_PARTS]
-        merged = [self.workspace.sql(self._merged(growing)) for growing in full]
-        kept = self.workspace.keep([*new, *merged])
-        for growing, whole in zip(full, kept[len(new) :], strict=True):
-            self._replace(growing, whole)
-        found = dict(zip(texts, kept, strict=False))
-        for name, growing in self.growing.items():
-            growing.delta = None
-            if name in found:
-                self._append(growing, found[name])
+        self.relations.grow(texts)
+        self._end_round(round)
+
+    def _end_round(self, round: int) -> None:
         self.sources.end_round()
-        self._report(round)
-
-    def _append(self, growing: Growing, new: Kept) -> None:
-        if new.rows:
-            growing.parts.append(new)
-            growing.delta = new
-        else:
-            self.workspace.free(new)
-
-    def _new_rows(self, growing: Growing, texts: Sequence[str]) -> str:
-        text = growing.candidates(texts, self.scalars)
-        if self.single:
-            return self._unknown(growing, text, growing.parts)
-        for part in growing.parts:
-            text = self._unknown(growing, text, [part])
-        return text
-
-    def _unknown(self, growing: Growing, text: str, parts: Sequence[Kept]) -> str:
-        known = Rows(together(parts, self.single, growing.names), sum(part.rows for part in parts))
-        hint = self.sources.hint(Rows("", 0), known, either=False, on=growing.key)
-        return growing.unknown(text, known.text, hint, self.scalars)
-
-    def _merged(self, growing: Growing) -> str:
-        """All parts but the last round's, as one."""
-        old = [part for part in growing.parts if part is not growing.delta]
-        return self._placed(growing, growing.condensed(together(old, self.single, growing.names), self.scalars))
-
-    def _replace(self, growing: Growing, whole: Kept) -> None:
-        for part in growing.parts:
-            if part is not growing.delta:
-                self.workspace.free(part)
-        growing.parts = [whole, *([growing.delta] if growing.delta is not None else [])]
-
-    # --- Rules ------------------------------------------------------------------------------------
+        self.context.progress(round, self.relations.new_rows, self.relations.rows)
 
     def _text(self, version: Version) -> str:
         self.sources.read(version.rule, version.scans, version.delta)
@@ -171,22 +167,9 @@ class Rounds:
             for child in children(node):
                 yield from self._own_scans(child)
 
-    # --- Ends -------------------------------------------------------------------------------------
-
     def _limit_reached(self) -> bool:
         limits = [(growing.relation.limit, growing.rows) for growing in self.growing.values()]
         return any(limit is not None and rows >= limit for limit, rows in limits)
-
-    def _result(self, growing: Growing) -> DataFrame:
-        if growing.best is not None and len(growing.parts) > 1:
-            text = growing.whole(self.single, self.scalars)
-            growing.parts = self.workspace.keep([self.workspace.sql(text)])
-        frame = self.workspace.sql(together(growing.parts, False, growing.names))
-        return self.workspace.handed_over(frame, growing.parts)
-
-    def _report(self, round: int) -> None:
-        delta = sum(g.delta.rows for g in self.growing.values() if g.delta is not None)
-        self.context.progress(round, delta, sum(growing.rows for growing in self.growing.values()))
 
 
 def _with_own_scans(program: Program, stratum: Stratum) -> Stratum:
@@ -199,10 +182,19 @@ def _with_own_scans(program: Program, stratum: Stratum) -> Stratum:
     return replace(stratum, rules=rules)
 
 
+def _growing(program: Program, stratum: Stratum) -> dict[str, Growing]:
+    joins = joined_by(stratum.rules, stratum.relations)
+    growing = {}
+    for name in stratum.relations:
+        best = _best(program, stratum, name)
+        placed = tuple(i for i in joins.get(name, ()) if best is None or i != best.position)
+        growing[name] = Growing(program.relations[name], best, placed)
+    return growing
+
+
 def _best(program: Program, stratum: Stratum, name: str) -> Best | None:
     """How a relation keeps the best of rows with equal keys, if it does."""
-    relation = program.relations[name]
-    for position, merge in enumerate(relation.merge):
+    for position, merge in enumerate(program.relations[name].merge):
         if isinstance(merge, Call):
             return Best(name, position, 1 if merge.op == "min" else -1)
     return best_of(program, stratum) if stratum.subsumptions else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from flintlog.engines.spark.dataframe.connect import ConnectWorkspace
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.rounds import Rounds
 from flintlog.engines.spark.dataframe.workspace import Workspace
@@ -20,7 +21,7 @@ def run_stratum(
     """The rows of the stratum's relations, each once, as frames of words that executors keep; `release` gives them
     back. `frames` has those of all relations that the stratum reads, and the facts of its own. FlintlogError for what
     a program does wrong."""
-    workspace = Workspace(spark)
+    workspace = ConnectWorkspace(spark) if context.spark_connect else Workspace(spark)
     try:
         return Rounds(workspace, program, stratum, frames, context).run()
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Fixed, Inputs
@@ -10,7 +10,7 @@ from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.plans import Output, Plans
 from flintlog.engines.spark.dataframe.python_steps import PythonSteps
 from flintlog.engines.spark.dataframe.scalars import Scalars
-from flintlog.engines.spark.dataframe.texts import Rows, constant_rows, numbered
+from flintlog.engines.spark.dataframe.texts import Rows, Salted, constant_rows, distinct, numbered
 from flintlog.engines.spark.dataframe.workspace import Workspace
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import Aggregate, Node, Scan, Schema, Shared, Step, Unit, Values
@@ -32,7 +32,7 @@ class RuleSources:
     ) -> None:
         self.workspace, self.program, self.growing, self.context = workspace, program, growing, context
         self.inputs = inputs
-        self.partitions = 1
+        self.partitions, self.adaptive = 1, False
         self.fixed_rows = Fixed(workspace, context.describe)
         self.scalars = Scalars(self._word, context.word_size)
         self.plans = Plans(self, self.scalars, self._table)
@@ -53,8 +53,19 @@ class RuleSources:
                 return
             self._reads[id(scan)] = "old"
 
+    def settle(self, partitions: int, *, adaptive: bool) -> None:
+        """In how many places rows are, and whether Spark chooses how to join them."""
+        self.partitions = self.fixed_rows.partitions = partitions
+        self.adaptive = adaptive
+        self.workspace.spread(partitions, adaptive=adaptive)
+
     def end_round(self) -> None:
         self.python.end_round()
+
+    def forget(self) -> None:
+        """Nothing is kept any more."""
+        self.python.end_round()
+        self.fixed_rows.clear()
 
     # --- Rows -------------------------------------------------------------------------------------
 
@@ -62,9 +73,6 @@ class RuleSources:
         growing = self.growing.get(node.relation)
         if growing is not None:
             return self._own(growing, self._reads.get(id(node), "whole"))
-        if self._recursive:
-            arity = len(node.schema)
-            return self.fixed_rows.rows(node.relation, arity, wanted, lambda: self.inputs.text(node.relation))
         return Rows(self.inputs.text(node.relation), self.inputs.counts.get(node.relation, 0))
 
     def _own(self, growing: Growing, what: str) -> Rows:
@@ -77,21 +85,33 @@ class RuleSources:
         return Rows(growing.whole(single, self.scalars, without_delta=old), rows)
 
     def fixed(self, node: Node, wanted: tuple[int, ...]) -> Rows | None:
-        if isinstance(node, Shared):
-            shared = self.program.shared[node.id]
-            return self.fixed_rows.rows(
-                ("shared", node.id), len(shared.schema), wanted, lambda: self._apart(shared, distinct=True)
-            )
-        if not self._recursive or isinstance(node, Scan | Values | Unit) or not self._stays_as_it_is(node):
-            return None
-        return self.fixed_rows.rows(node, len(node.schema), wanted, lambda: self._apart(node, distinct=True))
+        copy = self._copy(node)
+        return None if copy is None else self.fixed_rows.rows(copy[0], len(node.schema), wanted, copy[1])
 
-    def _apart(self, node: Node, *, distinct: bool) -> str:
+    def salted(self, node: Node, wanted: tuple[int, ...]) -> Salted | None:
+        copy = self._copy(node) if self._recursive else None
+        return None if copy is None else self.fixed_rows.salted(copy[0], len(node.schema), wanted, copy[1])
+
+    def _copy(self, node: Node) -> tuple[object, Callable[[], str]] | None:
+        """What a node is kept as, and a text for it; None unless it has the same rows in every round."""
+        match node:
+            case Shared():
+                return ("shared", node.id), lambda: self._apart(self.program.shared[node.id])
+            case Unit() | Values():
+                return None
+            case Scan():
+                own = node.relation in self.growing
+                return (node.relation, lambda: self.inputs.text(node.relation)) if self._recursive and not own else None
+        if not self._recursive or not self._stays_as_it_is(node):
+            return None
+        return node, lambda: self._apart(node)
+
+    def _apart(self, node: Node) -> str:
         """The text of a node that is computed for itself."""
         reads, recursive, self._reads, self._recursive = self._reads, self._recursive, {}, False
         text = numbered(node.schema, self.plans.rows(node).text)
         self._reads, self._recursive = reads, recursive
-        return f"SELECT DISTINCT * FROM ({text})" if distinct else text
+        return distinct(text)
 
     def _stays_as_it_is(self, node: Node) -> bool:
         """Whether a node has the same rows in every round."""
@@ -118,6 +138,8 @@ class RuleSources:
     # --- Joins ------------------------------------------------------------------------------------
 
     def hint(self, left: Rows, right: Rows, *, either: bool, on: Sequence[str]) -> str:
+        if self.adaptive:
+            return ""
         side = "l" if either and left.count < right.count else "r"
         if not on:
             return f"/*+ BROADCAST({side}) */"

@@ -23,16 +23,38 @@ class Rows:
     count: int
 
 
+@dataclass(frozen=True)
+class Salted:
+    """Rows of which some keys have too many for one place: those are spread by the column SALT, from 0 to `places`.
+    `keys` are words of the columns that a join asked for."""
+
+    rows: Rows
+    keys: tuple[tuple[int, ...], ...]
+    places: int
+
+
+SALT = "salt$"
+
+
+def everywhere(text: str, on: Sequence[str], salted: Salted) -> str:
+    """Rows that meet salted ones: those with such keys go to all places."""
+    names = ", ".join(map(quoted, on))
+    keys = ", ".join(f"({', '.join(map(literal, key))})" for key in salted.keys)
+    places = f"CASE WHEN ({names}) IN ({keys}) THEN sequence(0, {salted.places - 1}) ELSE array(0) END"
+    return f"SELECT *, explode({places}) AS {quoted(SALT)} FROM ({text})"
+
+
 def place_names(arity: int) -> list[str]:
     """The columns of a frame of words; one of a relation without columns has c0."""
     return [f"c{i}" for i in range(max(1, arity))]
 
 
-def renamed(schema: Schema, text: str) -> str:
-    """Columns c0, c1, … under the names of a schema."""
+def renamed(schema: Schema, text: str, *more: str) -> str:
+    """Columns c0, c1, … under the names of a schema; and more that have theirs."""
     if not schema:
         return f"SELECT 0L AS {quoted(EMPTY)} FROM ({text})"
-    return f"SELECT {', '.join(f'c{i} AS {quoted(c.name)}' for i, c in enumerate(schema))} FROM ({text})"
+    columns = [*(f"c{i} AS {quoted(c.name)}" for i, c in enumerate(schema)), *map(quoted, more)]
+    return f"SELECT {', '.join(columns)} FROM ({text})"
 
 
 def numbered(schema: Schema, text: str) -> str:

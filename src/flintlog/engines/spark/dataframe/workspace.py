@@ -12,21 +12,27 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from flintlog.engines.spark.dataframe.leaves import Leaves, release_plan
+from flintlog.engines.spark.frames import with_known_rows
+from flintlog.engines.spark.masters import is_local
 
 if TYPE_CHECKING:
+    from pyspark import StorageLevel
     from pyspark.sql import DataFrame, SparkSession
 
-_SETTINGS = {
+# Of plans that run once for every round: how to join is said in hints, from numbers of rows.
+_SETTINGS_OF_ROUNDS = {
     # One job a round: adaptive plans make a job of every shuffle, and plan anew after each.
     "spark.sql.adaptive.enabled": "false",
-    # Rows that are in their places by some of the columns are so by all of them.
-    "spark.sql.requireAllClusterKeysForCoPartition": "false",
-    # How to join is said in hints, from numbers of rows; Spark would go by products of guesses.
+    # Spark would go by products of guesses.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.defaultSizeInBytes": "1",
     "spark.sql.maxSinglePartitionBytes": str((1 << 63) - 1),
     # Columns of words are never null, and what else could be inferred is not worth the time.
     "spark.sql.constraintPropagation.enabled": "false",
+}
+_SETTINGS = {
+    # Rows that are in their places by some of the columns are so by all of them.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # A union is taken for placed by its columns in some versions when it is not.
     "spark.sql.unionOutputPartitioning": "false",
     "spark.sql.ui.explainMode": "simple",
@@ -50,22 +56,32 @@ class Workspace:
 
     def __init__(self, spark: SparkSession) -> None:
         self.users = spark
-        self.spark: SparkSession = self._session(spark)
-        self._leaves = Leaves(self.spark)
+        self.spark: SparkSession = self._start(spark)
         self._prefix = f"flintlog_{uuid4().hex[:12]}"
         self._number = 0
         self._views: set[str] = set()
         self._kept: set[Kept] = set()
 
-    def _session(self, spark: SparkSession) -> SparkSession:
+    def _start(self, spark: SparkSession) -> SparkSession:
+        """The session for plans."""
         own: SparkSession = spark.newSession()
         for key, value in _SETTINGS.items():
             own.conf.set(key, value)
+        self._leaves = Leaves(own)
+        self._level = _storage_level(spark)
         return own
 
-    def spread(self, partitions: int) -> None:
-        """How many parts shuffles of coming plans have."""
+    def spread(self, partitions: int, *, adaptive: bool = False) -> None:
+        """How many parts shuffles of coming plans have. With `adaptive`, Spark looks at the rows while it runs, and
+        decides how to go on: jobs take longer, and skewed ones end."""
         self.spark.conf.set(_PARTITIONS, str(partitions))
+        for key, value in _SETTINGS_OF_ROUNDS.items():
+            if adaptive:
+                self.spark.conf.unset(key)
+            else:
+                self.spark.conf.set(key, value)
+        if adaptive:
+            self.spark.conf.set("spark.sql.adaptive.enabled", "true")
 
     # --- Views ------------------------------------------------------------------------------------
 
@@ -94,13 +110,14 @@ class Workspace:
 
     def keep(self, frames: Sequence[DataFrame]) -> list[Kept]:
         """Computes frames in one job, and cuts off what they were computed from."""
-        if not frames:
-            return []
-        lazy = [self._leaves.leaf_of(frame.localCheckpoint(eager=False)) for frame in frames]
-        counts = _counted(lazy)
-        kept = [Kept(frame, count, self.view(frame)) for frame, count in zip(lazy, counts, strict=True)]
+        kept = [Kept(frame, rows, self.view(frame)) for frame, rows in self._computed(frames)] if frames else []
         self._kept.update(kept)
         return kept
+
+    def _computed(self, frames: Sequence[DataFrame]) -> list[tuple[DataFrame, int]]:
+        level = self._level
+        lazy = [self._leaves.leaf_of(frame.localCheckpoint(eager=False, storageLevel=level)) for frame in frames]
+        return list(zip(lazy, _counted(lazy), strict=True))
 
     def free(self, kept: Kept) -> None:
         """Gives back the room that rows take."""
@@ -109,19 +126,43 @@ class Workspace:
             self.forget(kept.view)
             self.release(kept.frame)
 
+    def forget_all(self) -> None:
+        """Gives back all rows that are kept."""
+        for kept in list(self._kept):
+            self.free(kept)
+
+    def remove(self, path: str) -> None:
+        """Removes a directory of files that Spark has written."""
+        java: Any = self.spark.sparkContext._jvm
+        place = java.org.apache.hadoop.fs.Path(path)
+        place.getFileSystem(self.spark._jsparkSession.sessionState().newHadoopConf()).delete(place, True)
+
     def release(self, frame: DataFrame) -> None:
         release_plan(frame._jdf.queryExecution().analyzed())
 
-    def handed_over(self, frame: DataFrame, parts: Sequence[Kept]) -> DataFrame:
-        """A frame of kept parts for the user's session, which are the caller's from now on."""
+    def handed_over(self, parts: Sequence[Kept]) -> DataFrame:
+        """The rows of kept parts together, in the user's session. They are the caller's from now on."""
+        frame = parts[0].frame
+        for part in parts[1:]:
+            frame = frame.unionAll(part.frame)
         self._kept.difference_update(parts)
+        return with_known_rows(self._of_user(frame), sum(part.rows for part in parts))
+
+    def _of_user(self, frame: DataFrame) -> DataFrame:
         return Leaves(self.users).frame(frame._jdf.queryExecution().analyzed())
 
     def close(self) -> None:
-        for kept in list(self._kept):
-            self.free(kept)
+        self.forget_all()
         for view in list(self._views):
             self.forget(view)
+
+
+def _storage_level(spark: SparkSession) -> StorageLevel:
+    """Where rows are kept: on clusters twice, so that they do not go with an executor."""
+    from pyspark import StorageLevel
+
+    local = is_local(spark.sparkContext.master or "")
+    return StorageLevel.MEMORY_AND_DISK_DESER if local else StorageLevel(True, True, False, True, 2)
 
 
 def release(frame: DataFrame) -> None:

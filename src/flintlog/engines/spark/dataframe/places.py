@@ -1,0 +1,45 @@
+"""By which columns the rows of a stratum's relations had better be placed: those by which rules join them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from flintlog.ir.program import Rule
+from flintlog.ir.relation import Aggregate, AntiJoin, ConcatAll, FlatMap, JoinFlatMap, Node, Scan, SemiJoin
+from flintlog.ir.scalar import Column, Scalar
+
+
+def joined_by(rules: Sequence[Rule], own: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """For each relation the positions of the columns by which most rules join it, if any do."""
+    votes: dict[str, Counter[tuple[int, ...]]] = {}
+    for rule in rules:
+        for relation, positions in _joins(rule.body, ()):
+            if relation in own and positions:
+                votes.setdefault(relation, Counter())[positions] += 1
+    return {relation: counted.most_common(1)[0][0] for relation, counted in votes.items()}
+
+
+def _joins(node: Node, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    match node:
+        case Scan():
+            at = {column.name: i for i, column in enumerate(node.schema)}
+            yield node.relation, tuple(sorted(at[name] for name in wanted))
+        case FlatMap():
+            yield from _joins(node.input, passed_down(node.output, wanted))
+        case JoinFlatMap() | SemiJoin() | AntiJoin():
+            yield from _joins(node.left, node.on)
+            yield from _joins(node.right, node.on)
+        case ConcatAll():
+            for part in node.inputs:
+                yield from _joins(part, wanted)
+        case Aggregate():
+            yield from _joins(node.input, node.by)
+        case _:
+            pass
+
+
+def passed_down(output: Sequence[tuple[str, Scalar]], wanted: Sequence[str]) -> list[str]:
+    """The columns of the input that become the wanted ones, if all of them do."""
+    below = {name: value.name for name, value in output if isinstance(value, Column)}
+    return [below[name] for name in wanted] if all(name in below for name in wanted) else []

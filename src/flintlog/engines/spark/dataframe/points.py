@@ -1,0 +1,108 @@
+"""Points from which rounds can go on when executors have taken rows with them: files that outlive them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.spark.dataframe.growing import Growing
+from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+GONE = "E933"
+_LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not found", re.IGNORECASE)
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether rows have gone that executors kept."""
+    return _LOST.search(str(error)) is not None
+
+
+@dataclass(frozen=True)
+class _Saved:
+    path: str
+    rows: int
+    is_delta: bool
+
+
+@dataclass
+class Points:
+    """Saves the parts of relations under a directory, each once: a part does not change. Without a directory there
+    is only the beginning to go back to."""
+
+    workspace: Workspace
+    directory: str | None
+    every: int
+    round: int = 0
+    _saved: dict[str, list[_Saved]] = field(default_factory=dict)
+    _paths: dict[Kept, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._root = f"{(self.directory or '').rstrip('/')}/flintlog-{uuid4().hex}"
+
+    def is_due(self, round: int) -> bool:
+        return self.directory is not None and self.every > 0 and round % self.every == 0
+
+    def save(self, round: int, growing: Mapping[str, Growing]) -> None:
+        """Remembers all relations as they are."""
+        saved: dict[str, list[_Saved]] = {}
+        for number, (name, relation) in enumerate(growing.items()):
+            saved[name] = []
+            for part in relation.parts:
+                path = self._paths.get(part)
+                if path is None:
+                    path = self._paths[part] = f"{self._root}/round-{round}-{number}-{len(saved[name])}"
+                    part.frame.write.parquet(path)
+                saved[name].append(_Saved(path, part.rows, part is relation.delta))
+        self.round, self._saved = round, saved
+        used = {part.path for parts in saved.values() for part in parts}
+        for kept, path in list(self._paths.items()):
+            if path not in used:
+                del self._paths[kept]
+                self.workspace.remove(path)
+
+    def restore(self, growing: Mapping[str, Growing]) -> bool:
+        """Puts relations back to the last point; False if there is none but the beginning."""
+        if not self._saved:
+            return False
+        self._paths.clear()
+        for name, relation in growing.items():
+            saved = self._saved[name]
+            frames = [self._read(part, relation) for part in saved]
+            relation.parts, relation.delta = self.workspace.keep(frames), None
+            for part, kept in zip(saved, relation.parts, strict=True):
+                if kept.rows != part.rows:
+                    raise _gone(part.path, f"it has {kept.rows} rows instead of {part.rows}")
+                self._paths[kept] = part.path
+                relation.delta = kept if part.is_delta else relation.delta
+        return True
+
+    def _read(self, part: _Saved, relation: Growing) -> DataFrame:
+        columns = ", ".join(f"{name} bigint" for name in relation.names)
+        reader = self.workspace.spark.read.schema(columns)
+        # Whatever the session says about files that are not there: they have to be.
+        reader = reader.option("ignoreMissingFiles", "false").option("ignoreCorruptFiles", "false")
+        try:
+            view = self.workspace.view(reader.parquet(part.path))
+        except Exception as error:
+            if not type(error).__module__.startswith(("py4j", "pyspark")):
+                raise
+            raise _gone(part.path, "it is not there") from error
+        what = ", ".join(f"coalesce({name}, 0L) AS {name}" for name in relation.names)
+        return self.workspace.sql(f"SELECT {what} FROM {view}")
+
+    def close(self) -> None:
+        """Removes the files."""
+        if self._paths or self._saved:
+            self.workspace.remove(self._root)
+
+
+def _gone(path: str, what: str) -> FlintlogError:
+    note = "run it again, and leave the directory of checkpoints alone until it has ended"
+    return FlintlogError([Diagnostic(GONE, f"the checkpoint `{path}` cannot be read: {what}", note=note)])

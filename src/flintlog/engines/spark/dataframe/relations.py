@@ -1,0 +1,151 @@
+"""All relations of a stratum together: how their new rows are found, and how parts become one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from flintlog.engines.spark.dataframe.growing import Growing, together
+from flintlog.engines.spark.dataframe.sources import RuleSources
+from flintlog.engines.spark.dataframe.texts import Rows
+from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Parts of a relation beyond which they become one: in one place, and in several, where each part is a join.
+MOST_PARTS, MOST_PARTS_SPREAD = 10, 4
+# A place with so many times its share of rows has too many, if these are worth the bother.
+TOO_MANY, WORTH_BOTHERING = 2, 100_000
+
+
+class Relations:
+    """`sources` says in how many places rows are."""
+
+    def __init__(self, workspace: Workspace, growing: Mapping[str, Growing], sources: RuleSources) -> None:
+        self.workspace, self.growing, self.sources = workspace, growing, sources
+        self.scalars = sources.scalars
+
+    @property
+    def single(self) -> bool:
+        return self.sources.partitions == 1
+
+    @property
+    def rows(self) -> int:
+        return sum(growing.rows for growing in self.growing.values())
+
+    @property
+    def new_rows(self) -> int:
+        return sum(growing.delta.rows for growing in self.growing.values() if growing.delta is not None)
+
+    def forget(self) -> None:
+        for growing in self.growing.values():
+            growing.parts, growing.delta = [], None
+
+    # --- Rounds -----------------------------------------------------------------------------------
+
+    def begin(self, texts: Mapping[str, Sequence[str]]) -> None:
+        """The first rows of all relations, from texts for each."""
+        frames = []
+        for name, growing in self.growing.items():
+            found = (
+                growing.candidates(texts[name], self.scalars) if texts.get(name) else together([], False, growing.names)
+            )
+            frames.append(self.workspace.sql(self._placed(growing, found)))
+        for growing, kept in zip(self.growing.values(), self.workspace.keep(frames), strict=True):
+            growing.parts = [kept]
+            growing.delta = kept if kept.rows else None
+
+    def grow(self, texts: Mapping[str, Sequence[str]]) -> None:
+        """One round: what is new of candidates becomes the delta. Relations of many parts get fewer meanwhile."""
+        new = [self.workspace.sql(self._new_rows(self.growing[name], found)) for name, found in texts.items()]
+        most = MOST_PARTS if self.single else MOST_PARTS_SPREAD
+        full = [growing for growing in self.growing.values() if len(growing.parts) > most]
+        kept = self.workspace.keep([*new, *(self._merged(growing) for growing in full)])
+        for growing, whole in zip(full, kept[len(new) :], strict=True):
+            self._replace(growing, whole)
+        for growing in self.growing.values():
+            growing.delta = None
+        for name, found in zip(texts, kept, strict=False):
+            self._append(self.growing[name], found)
+        if not self.single:
+            self._level([growing for growing in full if growing.placed])
+
+    def place_again(self, relations: Sequence[Growing] = ()) -> None:
+        """Puts all rows of relations (all unless told) into the places they should have."""
+        chosen = list(relations or self.growing.values())
+        changed = [growing for growing in chosen if growing.delta is not None]
+        deltas = [self._placed(g, f"SELECT * FROM {g.delta.view}") for g in changed if g.delta is not None]
+        kept = self.workspace.keep([*(self._merged(g) for g in chosen), *map(self.workspace.sql, deltas)])
+        for growing, whole in zip(chosen, kept, strict=False):
+            self._replace(growing, whole)
+        for growing, delta in zip(changed, kept[len(chosen) :], strict=True):
+            old = growing.parts.pop()
+            growing.parts.append(delta)
+            growing.delta = delta
+            self.workspace.free(old)
+
+    def result(self, growing: Growing) -> DataFrame:
+        """All rows, each once, for the caller to keep."""
+        if growing.best is not None and len(growing.parts) > 1:
+            text = growing.whole(self.single, self.scalars)
+            growing.parts = self.workspace.keep([self.workspace.sql(text)])
+        return self.workspace.handed_over(growing.parts)
+
+    # --- Texts ------------------------------------------------------------------------------------
+
+    def _placed(self, growing: Growing, text: str) -> str:
+        if self.single:
+            return f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
+        return growing.distributed(text, self.sources.partitions)
+
+    def _new_rows(self, growing: Growing, texts: Sequence[str]) -> str:
+        if self.single:
+            return self._unknown(growing, growing.candidates(texts, self.scalars), growing.parts)
+        if growing.placed:
+            texts = [growing.distributed(" UNION ALL ".join(texts), self.sources.partitions)]
+        text = growing.candidates(texts, self.scalars)
+        for part in growing.parts:
+            text = self._unknown(growing, text, [part])
+        return text
+
+    def _unknown(self, growing: Growing, text: str, parts: Sequence[Kept]) -> str:
+        known = Rows(together(parts, self.single, growing.names), sum(part.rows for part in parts))
+        hint = self.sources.hint(known, known, either=False, on=growing.key)
+        return growing.unknown(text, known.text, hint, self.scalars)
+
+    # --- Parts ------------------------------------------------------------------------------------
+
+    def _append(self, growing: Growing, new: Kept) -> None:
+        if new.rows:
+            growing.parts.append(new)
+            growing.delta = new
+        else:
+            self.workspace.free(new)
+
+    def _merged(self, growing: Growing) -> DataFrame:
+        """All parts but the last round's, as one."""
+        old = [part for part in growing.parts if part is not growing.delta]
+        text = growing.condensed(together(old, self.single, growing.names), self.scalars)
+        return self.workspace.sql(self._placed(growing, text))
+
+    def _replace(self, growing: Growing, whole: Kept) -> None:
+        for part in growing.parts:
+            if part is not growing.delta:
+                self.workspace.free(part)
+        growing.parts = [whole, *([growing.delta] if growing.delta is not None else [])]
+
+    def _level(self, relations: Sequence[Growing]) -> None:
+        """Relations of which some place has far too many rows are placed by all columns from now on."""
+        heaped = [growing for growing in relations if self._is_heaped(growing.parts[0])]
+        for growing in heaped:
+            growing.placed = ()
+        if heaped:
+            self.place_again(heaped)
+
+    def _is_heaped(self, part: Kept) -> bool:
+        if part.rows < WORTH_BOTHERING:
+            return False
+        text = f"SELECT count(*) AS n FROM {part.view} GROUP BY spark_partition_id()"
+        most = self.workspace.sql(f"SELECT max(n) FROM ({text})").collect()[0][0]
+        return bool(most > TOO_MANY * part.rows / self.sources.partitions)
