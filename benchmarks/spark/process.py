@@ -4,9 +4,11 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -38,6 +40,8 @@ class Worker:
 
     def __enter__(self) -> "Worker":
         self.log.parent.mkdir(parents=True, exist_ok=True)
+        # What Spark puts on disk stays behind when it is killed, so it has a folder of its own.
+        self._scratch = tempfile.mkdtemp(prefix="spark-", dir=self.log.parent.resolve())
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command(),
@@ -55,7 +59,8 @@ class Worker:
     def command(self) -> list[str]:
         command = [sys.executable, "-m", "benchmarks.spark.worker", self.contestant]
         command += ["--master", self.master, "--memory", self.memory]
-        return command + [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
+        settings = {**self.settings, "spark.local.dir": self._scratch}
+        return command + [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
     def __exit__(self, *exc: object) -> None:
         self.end()
@@ -91,6 +96,7 @@ class Worker:
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def processes(self) -> list[int]:
         """The worker and all it has started: Java, executors, Python tasks (which have process groups of their own)."""

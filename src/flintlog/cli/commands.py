@@ -47,6 +47,8 @@ def _run(args: Namespace) -> int:
             ]
         )
     choice = choose_engine(args.engine, lowered.io, {}, facts_dir, options, memory_limit)
+    if choice.engine == "spark":
+        _silence_py4j()
     if choice.reason and not args.quiet:
         print(f"engine: {choice.engine} ({choice.reason})", file=sys.stderr)
     check_outputs(lowered, output_dir, choice.engine)
@@ -93,6 +95,14 @@ def explain(args: Namespace) -> int:
     _show_warnings(program, args.no_warn)
     sys.stdout.write(program.explain(args.stage, format=args.format, without=args.without).rstrip("\n") + "\n")
     return 0
+
+
+def _silence_py4j() -> None:
+    """Keeps what py4j logs about a call that was interrupted from the terminal: it goes to the root logger, which
+    prints where it has no handler."""
+    import logging
+
+    logging.getLogger().addHandler(logging.NullHandler())
 
 
 def _spark_options(args: Namespace) -> SparkOptions:

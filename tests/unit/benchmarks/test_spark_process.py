@@ -40,6 +40,7 @@ def test_one_that_is_late_is_gone_with_all_it_started(tmp_path: Path) -> None:
     while _runs(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _runs(child)
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
 def test_one_that_says_why_not(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ connection of its own.
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable
@@ -26,7 +27,8 @@ def said_apart(call: Callable[[], object], patience: float = PATIENCE) -> bool:
         try:
             call()
         except Exception:
-            return  # a session that has gone: there is nothing left to cancel or stop
+            # A session that has gone: there is nothing left to cancel or to stop.
+            logging.getLogger(__name__).debug("nobody answered", exc_info=True)
         finally:
             done.set()
 
@@ -36,11 +38,13 @@ def said_apart(call: Callable[[], object], patience: float = PATIENCE) -> bool:
 
 class Interrupts:
     """What an interrupt does while there is a session: it cancels the session's jobs, and then what it did before.
+    `heard` counts them.
 
     Spark's own handler calls Java from the thread that was interrupted, fails, and says so on the terminal.
     """
 
     def __init__(self, before: _Handler) -> None:
+        self.heard = 0
         self._before = before
         self._cancel: Callable[[], object] | None = None
 
@@ -60,6 +64,7 @@ class Interrupts:
         _install(self._before)
 
     def _handle(self, number: int, frame: Any) -> None:
+        self.heard += 1
         if self._cancel is not None:
             said_apart(self._cancel, 2.0)
         assert callable(self._before)

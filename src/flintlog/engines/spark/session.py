@@ -76,14 +76,15 @@ def interruptible(session: SparkSession, group: str, description: str) -> Iterat
     context = session.sparkContext
     before = {key: context.getLocalProperty(key) for key in _GROUP_PROPERTIES}
     context.setJobGroup(group, description, interruptOnCancel=True)
+    heard = _Made.interrupts.heard if _Made.interrupts is not None else 0
     try:
         yield
-    except KeyboardInterrupt:
+    except BaseException as error:
         said_apart(lambda: context.cancelJobGroup(group))
-        raise  # the thread's connection, and with it its properties, may have gone
-    except BaseException:
-        said_apart(lambda: context.cancelJobGroup(group))
-        _set_properties(context, before)
+        if _Made.interrupts is not None and _Made.interrupts.heard > heard:
+            raise KeyboardInterrupt from error  # whatever else became of it on the way
+        if not isinstance(error, KeyboardInterrupt):  # else the connection may have gone, and the properties with it
+            _set_properties(context, before)
         raise
     else:
         _set_properties(context, before)

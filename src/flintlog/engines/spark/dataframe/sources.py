@@ -39,6 +39,8 @@ class RuleSources:
         self._reads: dict[int, str] = {}
         self._recursive = False
         self._stays: dict[int, bool] = {}
+        self._names: dict[int, int] = {}  # of nodes that are kept; equal ones have one
+        self._numbers: dict[Node, int] = {}
         self.python = PythonSteps(workspace, context)
 
     def read(self, rule: Rule, scans: Sequence[Scan], delta: Scan | None) -> None:
@@ -104,7 +106,9 @@ class RuleSources:
                 return (node.relation, lambda: self.inputs.text(node.relation)) if self._recursive and not own else None
         if not self._recursive or not self._stays_as_it_is(node):
             return None
-        return node, lambda: self._apart(node)
+        if id(node) not in self._names:
+            self._names[id(node)] = self._numbers.setdefault(node, len(self._numbers))
+        return self._names[id(node)], lambda: self._apart(node)
 
     def _apart(self, node: Node) -> str:
         """The text of a node that is computed for itself."""

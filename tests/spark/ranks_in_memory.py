@@ -1,35 +1,28 @@
-"""Strata shared by several tasks, here threads that exchange rows in memory, against the reference engine."""
+"""Strata evaluated as tasks do it, in this process: ranks are threads that exchange rows in memory."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
-import pytest
+import pyarrow as pa
+import pyarrow.compute
 
-from flintlog.api.program import Program
-from flintlog.api.run import Run, evaluate
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.local.by_rows import StoredRows, encode
 from flintlog.engines.local.columnar import ColumnarRun
 from flintlog.engines.local.resident import ResidentRun
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.naive import NaiveEngine
 from flintlog.engines.placement import Snapshot
+from flintlog.engines.spark.machines import MachineSeed
+from flintlog.engines.spark.pivot import decompose, find_pivots
 from flintlog.engines.spark.spread import spread
+from flintlog.engines.spark.tasks import DecomposedTask, Work
 from flintlog.engines.spark.traits import why_together
-from flintlog.engines.symbol_order import numbers_show
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
-from flintlog.ir.shared import without_shared
-from flintlog.ir.words import Words
-
-PROGRAMS = Path(__file__).parent.parent / "programs"
-CASES = sorted(path.parent for path in PROGRAMS.glob("*/*/program.dl"))
 
 
 class Memory:
@@ -107,9 +100,37 @@ def gathered(runs: Sequence[ResidentRun], name: str):
     return [np.concatenate(parts) for parts in zip(*(run.rows(name) for run in runs), strict=True)]
 
 
-def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *, resume_after=0, cut=True):
+def run_decomposed(program: ir.Program, stratum: ir.Stratum, pivots, words, machine: Machine, tasks: int):
+    """A stratum's relations, each part of them evaluated by a task that sees only its own rows."""
+    parts = decompose(program, stratum, pivots)
+    inputs = [*parts.reads]
+    carried = {
+        i: pa.table({f"c{j}": column for j, column in enumerate(words[relation])})
+        for i, (relation, _) in enumerate(parts.reads.values())
+        if relation in words
+    }
+    width = max(1, *(len(program.relations[name].columns) for name in stratum.relations))
+    seed = MachineSeed(machine.words.size, tuple(machine._values), True, machine.functions)
+    work = Work(parts.program, tuple(inputs), carried, stratum.relations, (), seed, None, 1, True, width)
+    found = {name: [] for name in stratum.relations}
+    for task in range(tasks):
+        here = pa.RecordBatch.from_pydict(
+            {"r": pa.array([len(inputs)], pa.int32()), "k": pa.array([task], pa.int32()), "c0": [task]}
+        )
+        for batch in DecomposedTask(work, parts, tasks)(iter([here])):
+            for number, name in enumerate(stratum.relations):
+                chosen = batch.filter(pa.compute.equal(batch.column("r"), number))
+                arity = max(1, len(program.relations[name].columns))
+                found[name].append([chosen.column(f"c{i}").to_numpy(zero_copy_only=False) for i in range(arity)])
+    return {
+        name: [np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)]
+        for name, parts in found.items()
+    }
+
+
+def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *, resume_after=0, cut=True, parts=False):
     """All rows of every relation; each stratum that tasks can share is shared. With `resume_after`, a second run begins
-    at the last snapshot of the first."""
+    at a snapshot of the first. With `parts`, strata that have a pivot are decomposed."""
     words = {}
     for name, rows in facts.items():
         columns = encode(list(rows), program.relations[name].kinds, machine)
@@ -122,6 +143,10 @@ def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *,
             changed = [*stratum.relations, *(r.name for r in program.relations.values() if r.delta_of)]
             for name in changed:
                 words[name] = alone.store[name].columns() or [np.zeros(alone.store[name].size, np.int64)]
+            continue
+        pivots = find_pivots(program, stratum) if parts else None
+        if pivots is not None:
+            words |= run_decomposed(program, stratum, pivots, words, machine, ranks)
             continue
         keepers = [Kept(resume_after) for _ in range(ranks)]
         runs = run_shared(program, [stratum], words, lambda: machine, ranks, keepers, cut=cut)
@@ -138,99 +163,3 @@ def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *,
         rows[name] = set(StoredRows(stored, relation.kinds, machine))
         assert name not in words or len(rows[name]) == stored.size
     return rows
-
-
-def compiled(case: Path) -> tuple[Program, ir.Program, Run]:
-    options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
-    word_size = options.get("word_size", 64)
-    program = Program.load(case / "program.dl", word_size=word_size)
-    facts = case / "facts" if (case / "facts").is_dir() else case
-    run = Run(facts_dir=facts, engine="naive", word_size=word_size, functors=program.functors())
-    return program, without_shared(program.optimised()), run
-
-
-def is_shareable(case: Path) -> bool:
-    """Programs that see the order of rows run in one place; what reads standard input has none here."""
-    options = case / "options.json"
-    reads_stdin = options.exists() and "stdin" in options.read_text()
-    return not reads_stdin and not numbers_show(compiled(case)[1])
-
-
-SHAREABLE = [case for case in CASES if is_shareable(case)]
-
-
-@pytest.mark.parametrize("ranks", [2, 7])
-@pytest.mark.parametrize("case", SHAREABLE, ids=lambda p: f"{p.parent.name}/{p.name}")
-def test_program(case: Path, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, lowered, run = compiled(case)
-    evaluations: list[Evaluation] = []
-    whole = NaiveEngine.run
-
-    def spy(self, program, evaluation):
-        evaluation.facts = {name: list(rows) for name, rows in evaluation.facts.items()}
-        evaluations.append(evaluation)
-        return whole(self, program, evaluation)
-
-    monkeypatch.setattr(NaiveEngine, "run", spy)
-    expected = evaluate(lowered, run)
-    facts, functions = evaluations[0].facts, evaluations[0].functions
-    machine = Machine(Words(run.word_size), functions, lambda message, span: None)
-    rows = evaluate_shared(lowered, facts, machine, ranks)
-    for name in lowered.relations:
-        assert rows[name] == set(expected[name]), name
-
-
-def edges(seed: int, nodes: int, count: int) -> list[tuple[int, int]]:
-    random = np.random.default_rng(seed)
-    return [(int(a), int(b)) for a, b in random.integers(0, nodes, (count, 2))]
-
-
-MANY_ATOMS = """
-    .decl a(x: number, y: number)  .input a
-    .decl b(x: number, y: number)  .input b
-    .decl p(x: number, y: number)  .output p
-    .decl q(x: number, y: number)  .output q
-    .decl far(x: number) .output far
-    p(x, y) :- a(x, y).
-    p(x, w) :- b(y, x), p(y, z), p(z, w), x != w.
-    q(z, w) :- b(y, x), p(y, z), p(x, w).
-    q(x, y) :- q(x, z), k = z + 1, q(k, y), !a(x, y).
-    p(x, y) :- q(x, u), q(y, v), b(u, v), u < v.
-    far(x) :- p(x, _), !q(x, _).
-"""
-SHORTEST = """
-    .decl w(x: number, y: number, c: number)  .input w
-    .decl d(x: number, c: number)  .output d
-    d(0, 0).
-    d(y, MIN(c + l)) :- d(x, c), w(x, y, l).
-    .decl total(s: number) .output total
-    total(s) :- s = sum c : d(_, c).
-"""
-
-
-@pytest.mark.parametrize("cut", [True, False])
-@pytest.mark.parametrize("resume_after", [0, 1, 2])
-@pytest.mark.parametrize("ranks", [1, 2, 5])
-@pytest.mark.parametrize("text", [MANY_ATOMS, SHORTEST])
-def test_large_atoms_and_resumption(text: str, ranks: int, resume_after: int, cut: bool) -> None:
-    facts = {"a": edges(1, 12, 14), "b": edges(2, 12, 14), "w": [(*e, 1 + sum(e) % 7) for e in edges(3, 60, 150)]}
-    program = Program(text)
-    given = {name: rows for name, rows in facts.items() if name in program.compilation.program.relations}
-    expected = program.run(given, engine="naive")
-    lowered = without_shared(program.optimised())
-    machine = Machine(Words(64), {}, lambda message, span: None)
-    rows = evaluate_shared(lowered, given, machine, ranks, resume_after=resume_after, cut=cut)
-    for name in ("p", "q", "far", "d", "total"):
-        if name in lowered.relations:
-            assert rows[name], name
-            assert rows[name] == set(expected[name]), name
-
-
-def test_a_rule_without_a_common_variable_is_cut() -> None:
-    lowered = without_shared(Program(MANY_ATOMS).optimised())
-    strata = [stratum for stratum in lowered.strata if stratum.rules]
-    placement = spread(lowered, strata, frozenset({"a", "b"}))
-    assert any("#" in name for name in placement.copies)
-    assert all(copy.column != -1 for name in ("p", "q") for copy in placement.copies[name]), "no copy of all of it"
-    whole = spread(lowered, strata, frozenset({"a", "b"}), cut=False)
-    assert not any("#" in name for name in whole.copies)
