@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ def main() -> int:
     flintlog = Path(sys.executable).with_name("flintlog").relative_to(ROOT)
     program = EXAMPLE / "packages.dl"
     command = [str(flintlog), "run", str(program), "-F", str(INPUTS), "-D", str(RESULTS), "--master", "local[*]"]
+    shutil.rmtree(ROOT / RESULTS, ignore_errors=True)
     print("$", " ".join(command), flush=True)
     status, seconds = run(command)
     if status != 0:

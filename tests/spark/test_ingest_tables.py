@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +67,8 @@ def test_columns_are_found_by_name_else_by_place(spark):
 
 def test_numbers_widen(spark):
     found = relation("a: number", "b: unsigned", "c: float", "d: float32")
-    frame = spark.createDataFrame([(1, 2, 3, 0.1)], "a decimal(38,0), b bigint, c decimal(5,0), d double")
+    values = "cast(1 as decimal(38,0)) as a, 2L as b, cast(3 as decimal(5,0)) as c, cast(0.1 as double) as d"
+    frame = spark.sql(f"select {values}")
     assert rows(plain_from_frame(found, frame, TYPES), found) == [(1, 2, 3.0, 0.10000000149011612)]
 
 
@@ -120,8 +123,6 @@ def test_a_struct_is_no_record(spark):
     ],
 )
 def test_values_that_do_not_fit_are_refused_or_set_aside(spark, tmp_path, column, ddl, value, code):
-    from decimal import Decimal
-
     given = Decimal(value) if ddl.startswith("decimal") else value
     frame = spark.createDataFrame([(1, given)], f"k bigint, v {ddl}")
     found = relation("k: number", f"v: {column}")
@@ -160,24 +161,20 @@ def _limit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("_limit")
 def test_parquet_files_and_directories(spark, tmp_path):
     found = relation("x: unsigned", "y: symbol")
-    table = pa.table({"y": ["a", ""], "x": pa.array([1, 2**64 - 1], pa.uint64())})
+    table = pa.table({"y": ["a", "b"], "x": pa.array([1, 2**64 - 1], pa.uint64())})
     pq.write_table(table, tmp_path / "r.parquet")
-    expected = [(1, "a"), (2**64 - 1, "")]
-    assert rows(read(spark, found, tmp_path, IO="parquet"), found) == sorted(expected, key=repr)
+    expected = [(1, "a"), (2**64 - 1, "b")]
+    assert rows(read(spark, found, tmp_path, IO="parquet"), found) == expected
     spark.read.parquet(str(tmp_path / "r.parquet")).write.partitionBy("y").parquet(str(tmp_path / "parts"))
-    back = read(spark, found, tmp_path, IO="parquet", filename="parts")
-    assert {row[0] for row in rows(back, found)} == {1} if False else len(rows(back, found)) >= 1
+    assert rows(read(spark, found, tmp_path, IO="parquet", filename="parts"), found) == expected
 
 
 @pytest.mark.usefixtures("_limit")
 def test_parquet_with_other_columns_is_refused(spark, tmp_path):
-    for name, columns in {
-        "few": {"x": [1]},
-        "other": {"x": [1], "z": ["a"]},
-        "types": {"x": ["1"], "y": ["a"]},
-    }.items():
-        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
-        assert refused(lambda n=name: read(spark, EDGE, tmp_path, IO="parquet", filename=f"{n}.parquet")).code == "E710"
+    others: list[dict[str, list[Any]]] = [{"x": [1]}, {"x": [1], "z": ["a"]}, {"x": ["1"], "y": ["a"]}]
+    for columns in others:
+        pq.write_table(pa.table(columns), tmp_path / "r.parquet")
+        assert refused(lambda: read(spark, EDGE, tmp_path, IO="parquet")).code == "E710"
     (tmp_path / "text.parquet").write_text("no")
     broken = refused(lambda: read(spark, EDGE, tmp_path, IO="parquet", filename="text.parquet"))
     assert broken.code in ("E711", "E714")
@@ -249,6 +246,7 @@ def test_catalog_tables(spark, tmp_path):
 
 
 def test_databases(spark, tmp_path):
+    _quiet_derby(spark, tmp_path)
     url = "jdbc:derby:memory:facts;create=true"
     driver = "org.apache.derby.jdbc.EmbeddedDriver"
     spark.createDataFrame([(1, "a")], "x int, y string").write.jdbc(url, "edges", properties={"driver": driver})
@@ -263,15 +261,11 @@ def test_databases(spark, tmp_path):
     assert refused(lambda: read(spark, found, tmp_path, IO="jdbc", url=url, driver=driver, table="no")).code == "E714"
 
 
-def test_what_is_at_no_address_is_an_error_before_any_job(spark, tmp_path):
-    for options in [{}, {"IO": "parquet"}, {"IO": "jsonl"}]:
-        problem = refused(lambda o=options: read_at(spark, "nosuch://bucket/key", **o))
+def test_what_is_at_no_address_is_an_error_before_any_job(spark):
+    for kind in ["file", "parquet", "jsonl"]:
+        directive = IoDirective("input", "r", (("IO", kind),))
+        problem = refused(partial(read_source, spark, EDGE, directive, TYPES, "nosuch://bucket/key"))
         assert problem.code == "E714"
-    del tmp_path
-
-
-def read_at(spark: SparkSession, directory: str, **params: str) -> Any:
-    return read_source(spark, EDGE, IoDirective("input", "r", tuple(params.items())), TYPES, directory)
 
 
 def test_several_inputs_add_up_and_are_given_back(spark, tmp_path, monkeypatch):
@@ -287,3 +281,9 @@ def test_several_inputs_add_up_and_are_given_back(spark, tmp_path, monkeypatch):
     assert (table_behind(there), known_rows(there), rows(there, EDGE)) == (None, 2, [(0, "a"), (1, "a")])
     release(there)
     assert rows(there, EDGE) == [(0, "a"), (1, "a")]
+
+
+def _quiet_derby(spark: SparkSession, folder: Path) -> None:
+    """Derby comes with Spark; its log would appear in the current directory."""
+    java: Any = spark.sparkContext._jvm
+    java.java.lang.System.setProperty("derby.stream.error.file", str(folder / "derby.log"))

@@ -42,3 +42,25 @@ def run_on(
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_program(case: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(spark, case, tmp_path, monkeypatch, "auto", 2)
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, set[str]]:
+    """By strategy, the cases that ran, and, with a star, those of which some stratum got it as told."""
+    return {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("partitions", PARTITIONS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies(
+    strategy: str,
+    partitions: int,
+    case: Path,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = run_on(spark, case, tmp_path, monkeypatch, strategy, partitions)
+    print("NOTES", notes)

@@ -16,7 +16,7 @@ from flintlog.engines.memory import MemoryGuard, in_words
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 from flintlog.ir.program import IoDirective
 
-SPARK_ONLY = ("jdbc", "table", "orc")
+SPARK_ONLY = ("jdbc", "table", "orc", "jsonl", "spark")
 # Names for several files at once.
 _PATTERN = re.compile(r"[*?{\[]")
 # How much longer facts are when they are unpacked.

@@ -10,7 +10,7 @@ from flintlog.io.parameters import data_path
 from flintlog.ir.program import IoDirective, Program
 
 _READ = {"file": ".facts", "csv": ".facts", "json": ".json", "jsonfile": ".json"}
-_READ |= {"parquet": ".parquet", "arrow": ".arrow", "orc": ".orc"}
+_READ |= {"parquet": ".parquet", "arrow": ".arrow", "orc": ".orc", "jsonl": ".jsonl"}
 _WRITTEN = _READ | {"file": ".csv", "csv": ".csv"}
 
 

@@ -31,7 +31,8 @@ class ConnectWorkspace(Workspace):
         kept = [frame.localCheckpoint(eager=False).persist() for frame in frames]
         return [(frame, frame.count()) for frame in kept]
 
-    def release(self, frame: DataFrame) -> None:
+    @staticmethod
+    def release(frame: DataFrame) -> None:
         frame.unpersist()
 
     def remove(self, path: str) -> None:

@@ -6,10 +6,11 @@ thing to offer: there the user's session serves, with the settings it has (see c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from flintlog.engines.spark.dataframe.leaves import Leaves, release_plan
 from flintlog.engines.spark.frames import with_known_rows
@@ -40,6 +41,10 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
 }
 _PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+# Frames that were handed over, with what executors keep for them and how to give it back.
+_handed_over: WeakKeyDictionary[DataFrame, list[tuple[DataFrame, Callable[[DataFrame], None]]]] = WeakKeyDictionary()
 
 
 @dataclass(eq=False)
@@ -137,7 +142,9 @@ class Workspace:
         place = java.org.apache.hadoop.fs.Path(path)
         place.getFileSystem(self.spark._jsparkSession.sessionState().newHadoopConf()).delete(place, True)
 
-    def release(self, frame: DataFrame) -> None:
+    @staticmethod
+    def release(frame: DataFrame) -> None:
+        """Gives back what executors keep of one frame."""
         release_plan(frame._jdf.queryExecution().analyzed())
 
     def handed_over(self, parts: Sequence[Kept]) -> DataFrame:
@@ -146,7 +153,9 @@ class Workspace:
         for part in parts[1:]:
             frame = frame.unionAll(part.frame)
         self._kept.difference_update(parts)
-        return with_known_rows(self._of_user(frame), sum(part.rows for part in parts))
+        result = with_known_rows(self._of_user(frame), sum(part.rows for part in parts))
+        _handed_over[result] = [(part.frame, self.release) for part in parts]
+        return result
 
     def _of_user(self, frame: DataFrame) -> DataFrame:
         return Leaves(self.users).frame(frame._jdf.queryExecution().analyzed())
@@ -167,8 +176,8 @@ def _storage_level(spark: SparkSession) -> StorageLevel:
 
 def release(frame: DataFrame) -> None:
     """Gives back what executors keep for a frame that `run_stratum` has returned."""
-    if hasattr(frame, "_jdf"):
-        release_plan(frame._jdf.queryExecution().analyzed())
+    for part, give_back in _handed_over.pop(frame, ()):
+        give_back(part)
 
 
 def _counted(frames: Sequence[DataFrame]) -> list[int]:
