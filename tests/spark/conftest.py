@@ -1,6 +1,6 @@
 """One Spark session for all tests of this room, made as a run makes one.
 
-It is on two slots of this process, unless FLINTLOG_TEST_MASTER names another master: tests/spark/clusters.py starts some.
+It is on two slots of this process, unless FLINTLOG_TEST_MASTER names another: tests/spark/clusters.py starts some.
 """
 
 from __future__ import annotations

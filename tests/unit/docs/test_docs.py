@@ -29,6 +29,8 @@ from tests.unit.docs.pages import PAGES, ROOT, Block, Section, anchors, links, r
 
 from flintlog.api.program import Program
 from flintlog.diagnostics import FlintlogError
+from flintlog.engines.spark.session import open_session
+from flintlog.engines.spark_options import SparkOptions
 from flintlog.io.row_order import ordered
 from flintlog.io.schema import Schema
 from flintlog.syntax.literals import quote
@@ -49,7 +51,11 @@ def test_examples(
     page: Path, index: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPARK_DRIVER_MEMORY", "1g")
     section = sections(page)[index]
+    if any(block.language == "python" and "pyspark" in block.text for block in section.blocks):
+        # Spark's own way to make a session needs a Java on the machine; where there is a session, it finds that.
+        open_session(SparkOptions(master="local[2]"), "examples")
     found = list(run_section(section))
     if request.config.getoption("--update"):
         rewrite(page, [(block, text) for block, text in found if _shown(block, text) != _shown(block, block.text)])

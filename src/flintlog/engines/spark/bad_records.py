@@ -147,8 +147,8 @@ def _write_aside(source: Source, placed: Placed, bad: int) -> None:
         message = f"cannot write bad records of `{source.relation.name}` to `{directory}`: {cause_of(error)}"
         note = "name another directory for bad records, one that every executor can write to"
         raise FlintlogError([Diagnostic("E712", message, source.span, note)]) from error
-    plural = "record does" if bad == 1 else "records do"
-    message = f"{bad} {plural} not fit the declaration of `{source.relation.name}` and are left out"
+    does, are = ("record does", "is") if bad == 1 else ("records do", "are")
+    message = f"{bad} {does} not fit the declaration of `{source.relation.name}` and {are} left out"
     source.notify(Diagnostic("W703", message, source.span, f"they stand in `{directory}`, each with its reason"))
 
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # Frames of at most so many bytes are fetched to the driver, which numbers their values faster than jobs do.
 FETCHED = 16 << 20
+# What a value may take, where nobody knows.
+_BYTES_A_VALUE = 64
 # A dictionary of at most so many bytes stands in every executor; with a larger one, rows are shuffled to it.
 BROADCAST = 64 << 20
 
@@ -180,7 +182,9 @@ def _has_texts(relation: Relation) -> bool:
 def _is_small(frame: DataFrame) -> bool:
     if table_behind(frame) is not None:
         return True
-    size = estimated_bytes(frame)
+    size, rows = estimated_bytes(frame), known_rows(frame)
+    if size is None and rows is not None:
+        size = rows * len(frame.columns) * _BYTES_A_VALUE
     return size is not None and size <= FETCHED
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # of them, and sends all to every task.
 INSIDE_PLANS = 1 << 20
 _BYTES_A_PARTITION = 64 << 20
+_SQL = {"int64": "bigint", "double": "double", "string": "string", "bool": "boolean"}
+_SQL["decimal128(20, 0)"] = "decimal(20,0)"
 _THRESHOLD = "spark.sql.execution.arrow.localRelationThreshold"
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
@@ -32,7 +34,10 @@ def frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = Non
     """A DataFrame of few partitions, without a job. `table_behind` knows the table. `names` are for the columns."""
     # In one piece: a batch that Python hands over becomes a partition.
     whole = table.combine_chunks()
-    if is_connect(spark) or table.nbytes <= INSIDE_PLANS:
+    if not table.num_rows:
+        # A client of Spark Connect does not look at the types of a table without rows.
+        frame = spark.createDataFrame([], ", ".join(f"`{f.name}` {_SQL[str(f.type)]}" for f in table.schema))
+    elif is_connect(spark) or table.nbytes <= INSIDE_PLANS:
         frame = spark.createDataFrame(whole)
     else:
         with _setting(spark, _THRESHOLD, "0"):

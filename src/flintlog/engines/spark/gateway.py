@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import IO
 
-import flintlog
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import total_memory
 from flintlog.engines.spark.java import java_home
@@ -115,7 +114,7 @@ def _remove(process: int) -> None:
 
 def _python_path() -> dict[str, str]:
     """Tasks here find this package where this process found it, be that a directory that is not installed."""
-    folder = Path(flintlog.__file__).parents[1]
+    folder = Path(__file__).parents[3]
     if folder.name in ("site-packages", "dist-packages"):
         return {}
     return {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))}

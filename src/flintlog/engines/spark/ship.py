@@ -13,13 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import flintlog
 from flintlog.engines.spark.masters import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PACKAGE = Path(flintlog.__file__).parent
+PACKAGE = Path(__file__).parents[2]
 
 _shipped: set[str] = set()
 
@@ -45,7 +44,7 @@ def ship(session: SparkSession) -> None:
 def package_archive() -> Path:
     """A zip of the package that Python can import from. Other content has another name."""
     content = _zipped()
-    name = f"flintlog-{flintlog.__version__}-{hashlib.sha256(content).hexdigest()[:16]}.zip"
+    name = f"flintlog-{hashlib.sha256(content).hexdigest()[:16]}.zip"
     for folder in _folders():
         file = folder / name
         try:

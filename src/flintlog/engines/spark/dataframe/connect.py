@@ -35,5 +35,9 @@ class ConnectWorkspace(Workspace):
     def release(frame: DataFrame) -> None:
         frame.unpersist()
 
+    @property
+    def may_lose_rows(self) -> bool:
+        return True
+
     def remove(self, path: str) -> None:
         """Files of a server are not within reach."""

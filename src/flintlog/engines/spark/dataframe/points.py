@@ -13,7 +13,7 @@ from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 GONE = "E933"
 _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not found", re.IGNORECASE)
@@ -84,12 +84,8 @@ class Points:
         return True
 
     def _read(self, part: _Saved, relation: Growing) -> DataFrame:
-        columns = ", ".join(f"{name} bigint" for name in relation.names)
-        reader = self.workspace.spark.read.schema(columns)
-        # Whatever the session says about files that are not there: they have to be.
-        reader = reader.option("ignoreMissingFiles", "false").option("ignoreCorruptFiles", "false")
         try:
-            view = self.workspace.view(reader.parquet(part.path))
+            view = self.workspace.view(self._reader(self.workspace.spark, relation).parquet(part.path))
         except Exception as error:
             if not type(error).__module__.startswith(("py4j", "pyspark")):
                 raise
@@ -97,10 +93,28 @@ class Points:
         what = ", ".join(f"coalesce({name}, 0L) AS {name}" for name in relation.names)
         return self.workspace.sql(f"SELECT {what} FROM {view}")
 
+    def outliving(self, number: int, relation: Growing) -> DataFrame | None:
+        """A relation's rows as files that stay when executors go, if there is a directory and executors that may go."""
+        if self.directory is None or not self.workspace.may_lose_rows:
+            return None
+        path = f"{self._root}-result-{number}"
+        frame = relation.parts[0].frame
+        for part in relation.parts[1:]:
+            frame = frame.unionAll(part.frame)
+        frame.write.parquet(path)
+        found = self._reader(self.workspace.users, relation).parquet(path)
+        return self.workspace.handed_over_file(found, path, relation.rows)
+
     def close(self) -> None:
-        """Removes the files."""
+        """Removes the files, but those of results."""
         if self._paths or self._saved:
             self.workspace.remove(self._root)
+
+    def _reader(self, session: SparkSession, relation: Growing) -> DataFrameReader:
+        columns = ", ".join(f"{name} bigint" for name in relation.names)
+        reader = session.read.schema(columns)
+        # Whatever the session says about files that are not there: they have to be.
+        return reader.option("ignoreMissingFiles", "false").option("ignoreCorruptFiles", "false")
 
 
 def _gone(path: str, what: str) -> FlintlogError:

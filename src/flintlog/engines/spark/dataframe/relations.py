@@ -85,12 +85,11 @@ class Relations:
             growing.delta = delta
             self.workspace.free(old)
 
-    def result(self, growing: Growing) -> DataFrame:
-        """All rows, each once, for the caller to keep."""
+    def finish(self, growing: Growing) -> None:
+        """All rows, each once, in the parts."""
         if growing.best is not None and len(growing.parts) > 1:
             text = growing.whole(self.single, self.scalars)
             growing.parts = self.workspace.keep([self.workspace.sql(text)])
-        return self.workspace.handed_over(growing.parts)
 
     # --- Texts ------------------------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ class Rounds:
             while True:
                 try:
                     self._to_the_end()
-                    return {name: self.relations.result(growing) for name, growing in self.growing.items()}
+                    return {name: self._result(growing) for name, growing in self.growing.items()}
                 except Exception as error:
                     failure = failure_in(error)
                     if failure is not None:
@@ -78,6 +78,11 @@ class Rounds:
                 self._go_back()
         finally:
             self.points.close()
+
+    def _result(self, growing: Growing) -> DataFrame:
+        self.relations.finish(growing)
+        number = list(self.growing.values()).index(growing)
+        return self.points.outliving(number, growing) or self.workspace.handed_over(growing.parts)
 
     def _to_the_end(self) -> None:
         versions = [Version(rule, tuple(self._own_scans(rule.body))) for rule in self.stratum.rules]

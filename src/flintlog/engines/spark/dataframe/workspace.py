@@ -157,6 +157,16 @@ class Workspace:
         _handed_over[result] = [(part.frame, self.release) for part in parts]
         return result
 
+    def handed_over_file(self, frame: DataFrame, path: str, rows: int) -> DataFrame:
+        """A frame of the user's session that reads files; they go when it is released."""
+        _handed_over[frame] = [(frame, lambda _: self.remove(path))]
+        return with_known_rows(frame, rows)
+
+    @property
+    def may_lose_rows(self) -> bool:
+        """Whether executors may go, and take with them what they keep."""
+        return self._level.replication > 1
+
     def _of_user(self, frame: DataFrame) -> DataFrame:
         return Leaves(self.users).frame(frame._jdf.queryExecution().analyzed())
 
