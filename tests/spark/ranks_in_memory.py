@@ -128,6 +128,20 @@ def run_decomposed(program: ir.Program, stratum: ir.Stratum, pivots, words, mach
     }
 
 
+def _segments(program: ir.Program, parts: bool) -> list[list[ir.Stratum]]:
+    """Strata that tasks share go together where they follow one another."""
+    segments: list[list[ir.Stratum]] = []
+    before = False
+    for stratum in program.strata:
+        shared = why_together(program, stratum) is None and not (parts and find_pivots(program, stratum))
+        if shared and before:
+            segments[-1].append(stratum)
+        else:
+            segments.append([stratum])
+        before = shared
+    return segments
+
+
 def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *, resume_after=0, cut=True, parts=False):
     """All rows of every relation; each stratum that tasks can share is shared. With `resume_after`, a second run begins
     at a snapshot of the first. With `parts`, strata that have a pivot are decomposed."""
@@ -135,7 +149,8 @@ def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *,
     for name, rows in facts.items():
         columns = encode(list(rows), program.relations[name].kinds, machine)
         words[name] = columns or [np.zeros(min(1, len(rows)), np.int64)]
-    for stratum in program.strata:
+    for strata in _segments(program, parts):
+        stratum = strata[0]
         if why_together(program, stratum) is not None:
             known = {n: ColumnFacts(tuple(c[: len(program.relations[n].columns)]), c[0].size) for n, c in words.items()}
             alone = ColumnarRun(program, known, machine, 1, Evaluation())
@@ -149,11 +164,11 @@ def evaluate_shared(program: ir.Program, facts, machine: Machine, ranks: int, *,
             words |= run_decomposed(program, stratum, pivots, words, machine, ranks)
             continue
         keepers = [Kept(resume_after) for _ in range(ranks)]
-        runs = run_shared(program, [stratum], words, lambda: machine, ranks, keepers, cut=cut)
+        runs = run_shared(program, strata, words, lambda: machine, ranks, keepers, cut=cut)
         if resume_after and keepers[0].snapshots:
             resume = [keeper.snapshots[len(keeper.snapshots) // 2] for keeper in keepers]
-            runs = run_shared(program, [stratum], words, lambda: machine, ranks, [Kept()] * ranks, resume, cut)
-        for name in stratum.relations:
+            runs = run_shared(program, strata, words, lambda: machine, ranks, [Kept()] * ranks, resume, cut)
+        for name in [name for stratum in strata for name in stratum.relations]:
             words[name] = gathered(runs, name)
     rows = {}
     for name, relation in program.relations.items():

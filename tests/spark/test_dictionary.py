@@ -139,6 +139,20 @@ def test_numbers_are_exact(spark, plain, way, size):
     assert rows_of(made.decode(found, words)) == sorted(rows, key=repr)
 
 
+@pytest.mark.parametrize("way", ["shuffled"])
+def test_numbers_stay_when_spark_loses_what_it_kept(spark, plain, way):
+    found = relation("r", "symbol")
+    made = Dictionary(spark, machine())
+    words = made.encode({"r": (found, plain(found, [(f"name {i}",) for i in range(100)]))})["r"]
+    before = rows_of(words)
+    assert before == sorted([(number,) for number in range(100)], key=repr)
+    texts = rows_of(made.decode(found, words))
+    made.close()
+    assert rows_of(words) == before
+    assert rows_of(made.decode(found, words)) == texts
+    assert sorted(map(str, made.machine()._values)) == [text for (text,) in texts]
+
+
 def test_numbers_alone_need_no_job_and_no_worker(spark):
     found, empty = relation("r", "number", "unsigned"), relation("holds")
     frame = plain_from_rows(spark, found, [(1, 2**64 - 1)], TYPES).repartition(1)

@@ -35,8 +35,8 @@ def relation(*types: str, name: str = "r") -> Relation:
     return Relation(name, columns, tuple(TYPES[kind].kind for kind in types))
 
 
-def schema(found: Relation) -> Schema:
-    return Schema(found.name, found.columns, TYPES, 64)
+def schema(found: Relation, size: int = 64) -> Schema:
+    return Schema(found.name, found.columns, TYPES, size)
 
 
 @pytest.fixture
@@ -64,9 +64,9 @@ def rows(frame: Any, found: Relation) -> list[Row]:
     return sorted(rows_of(frame.toArrow(), schema(found)), key=repr)
 
 
-def careful(found: Relation, folder: Path, **params: str) -> tuple[list[Row], Report]:
+def careful(found: Relation, folder: Path, size: int = 64, **params: str) -> tuple[list[Row], Report]:
     report = Report()
-    given_rows = read_facts(found.name, found.columns, params, TYPES, facts_dir=folder, report=report)
+    given_rows = read_facts(found.name, found.columns, params, TYPES, facts_dir=folder, word_size=size, report=report)
     return sorted(given_rows, key=repr), report
 
 
@@ -79,10 +79,12 @@ def refused(spark: SparkSession, found: Relation, folder: Path | str, **options:
 # --- Lines in tasks --------------------------------------------------------------------------------
 
 _numeral = st.one_of(st.integers(-(1 << 64), 1 << 65).map(str), st.integers(-9, 9).map(str))
+# Smaller ones are read in two ways with words of 32 bits.
+_floats = st.floats().filter(lambda value: value != value or value == 0 or abs(value) > 1e-37)
 _texts = {
     "number": _numeral,
     "unsigned": _numeral,
-    "float": st.one_of(_numeral, st.floats().map(repr), st.sampled_from(["1.", "1e400", "5e-324", "-nan"])),
+    "float": st.one_of(_numeral, _floats.map(repr), st.sampled_from(["1.", "1e400", "5e-324", "-nan"])),
     "symbol": st.text(st.sampled_from("ab 1\"'\\,;ä[]\0"), max_size=4),
     "int8": _numeral,
     "float32": st.sampled_from(["0.1", "1e40", "-inf"]),
@@ -98,11 +100,19 @@ _layouts: list[dict[str, str]] = [{}, {"headers": "true"}, {"columns": "2:1:0"},
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from(_layouts),
     st.integers(1, 4),
+    st.sampled_from([32, 64]),
     st.data(),
 )
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_lines_in_tasks_are_read_as_those_of_files(
-    tmp_path: Path, kinds: list[str], delimiter: str, end: str, layout: dict[str, str], size: int, data: st.DataObject
+    tmp_path: Path,
+    kinds: list[str],
+    delimiter: str,
+    end: str,
+    layout: dict[str, str],
+    size: int,
+    word_size: int,
+    data: st.DataObject,
 ):
     if "columns" in layout and layout["columns"].count(":") + 1 != len(kinds):
         layout = {key: value for key, value in layout.items() if key != "columns"}
@@ -111,16 +121,18 @@ def test_lines_in_tasks_are_read_as_those_of_files(
     lines = [delimiter.join(row[: data.draw(st.integers(0, 4))]) for row in data.draw(st.lists(cells, max_size=9))]
     text = "".join(line + end for line in lines)
     (tmp_path / "r.facts").write_bytes(text.encode("utf-8", "surrogateescape"))
-    expected, report = careful(found, tmp_path, **params)
-    got, notes = _in_tasks(found, params, text, size)
+    expected, report = careful(found, tmp_path, word_size, **params)
+    got, notes = _in_tasks(found, params, text, size, word_size)
     assert (repr(sorted(got, key=repr)), bool(notes)) == (repr(_settled(found, expected)), report.has_errors)
     if len(report.errors) <= 10:
         assert len(notes) == len({d.span.file.first_line for d in report.errors})
 
 
-def _in_tasks(found: Relation, params: dict[str, str], text: str, size: int) -> tuple[list[Row], list[str]]:
+def _in_tasks(
+    found: Relation, params: dict[str, str], text: str, size: int, word_size: int
+) -> tuple[list[Row], list[str]]:
     """What tasks make of a file whose lines come in small batches, as Spark gives them."""
-    job = LineJob(schema(found), dialect(params, len(found.columns)))
+    job = LineJob(schema(found, word_size), dialect(params, len(found.columns)))
     lines = text.encode("utf-8", "surrogateescape").split(b"\n")[:-1]
     array = pa.array(lines, pa.binary()).view(pa.string())
     columns = [array, pa.array([7] * len(lines), pa.int64()), pa.array([0] * len(lines), pa.int64())]
@@ -133,7 +145,7 @@ def _in_tasks(found: Relation, params: dict[str, str], text: str, size: int) -> 
     table = pa.Table.from_batches(out)
     good = table.filter(pa.compute.is_null(table.column(NOTE)))
     notes = [note for note in table.column(NOTE).to_pylist() if note is not None and note.startswith("E")]
-    got = rows_of(good, schema(found))
+    got = rows_of(good, schema(found, word_size))
     return got[:1] if not found.columns else got, notes
 
 
@@ -162,7 +174,7 @@ def test_odd_lines_and_headers_in_many_parts(spark, tmp_path, ending):
     frame = read(spark, found, tmp_path, filename=f"packed{ending or '.txt'}", headers="true", notify=warned.append)
     assert rows(frame, found) == expected
     assert known_rows(frame) == 5
-    assert [(d.code, d.span.line) for d in warned] == [("W701", 6)]
+    assert [(d.code, d.message[-9:]) for d in warned] == [("W701", ": `5\tx\ty`")]
 
 
 @pytest.mark.usefixtures("by_spark")
@@ -201,6 +213,34 @@ def test_bad_records_are_set_aside_with_their_reasons(spark, tmp_path, monkeypat
     assert lines[0].startswith(name + b":3: E703 column `C0`: `x` is not a value of type `number`\tx")
     assert lines[2].endswith(b"\t\xff")
     assert len(lines) == 3
+
+
+@pytest.mark.parametrize("limit", [-1, 1 << 20])
+def test_damaged_files_are_refused_whatever_is_said_of_records(spark, tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(ingest, "READ_HERE", limit)
+    (tmp_path / "r.facts.gz").write_bytes(gzip.compress(b"1\n" * 99)[:-9])
+    options = {"filename": "r.facts.gz", "bad_records": str(tmp_path / "aside")}
+    [found] = refused(spark, relation("number"), tmp_path, **options)
+    assert found.code == ("E714" if limit < 0 else "E707")
+
+
+@pytest.mark.usefixtures("by_spark")
+def test_a_file_that_has_changed_is_read_anew(spark, tmp_path):
+    found = relation("number")
+    for number in range(2):
+        (tmp_path / "r.facts").write_text(f"{number}\n")
+        assert rows(read(spark, found, tmp_path), found) == [(number,)]
+
+
+@pytest.mark.usefixtures("by_spark")
+def test_sessions_that_hand_over_wide_strings(spark, tmp_path):
+    found, key = relation("symbol", "Pair"), "spark.sql.execution.arrow.useLargeVarTypes"
+    (tmp_path / "r.facts").write_text("h\nx\t[a, 1]\n\tnil\n")
+    spark.conf.set(key, "true")
+    try:
+        assert rows(read(spark, found, tmp_path, headers="true"), found) == [("", None), ("x", ("a", 1.0))]
+    finally:
+        spark.conf.unset(key)
 
 
 def test_small_files_are_read_without_a_job(spark, tmp_path):

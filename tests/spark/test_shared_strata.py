@@ -95,10 +95,31 @@ SHORTEST = """
 """
 
 
+# A value that merges is read by a later stratum, which would like to have rows spread by it.
+MERGED_LATER = """
+    .decl w(x: number, y: number, c: number)  .input w
+    .decl d(x: number, c: number)
+    .decl lim(c: number, k: number)
+    .decl f(x: number, k: number)  .output f
+    d(0, 0).
+    d(y, MIN(c + l)) :- d(x, c), w(x, y, l).
+    lim(c, c * 2) :- w(_, _, c).
+    lim(c + 1, k) :- lim(c, k), c < 30.
+    f(x, k) :- d(x, c), lim(c, k).
+"""
+# A test stands before the atom of its part that binds what it reads.
+TEST_BEFORE_ATOM = """
+    .decl a(x: number, y: number)  .input a
+    .decl p(x: number, y: number, z: number)  .output p
+    p(x, y, x + y) :- a(x, y).
+    p(z, x, w) :- p(x, _, u), u > 3, p(y, z, x), z != x, p(w, 1, u), w = (y + x) % 7.
+"""
+
+
 @pytest.mark.parametrize("cut", [True, False])
 @pytest.mark.parametrize("resume_after", [0, 1, 2])
 @pytest.mark.parametrize("ranks", [1, 2, 5])
-@pytest.mark.parametrize("text", [MANY_ATOMS, SHORTEST])
+@pytest.mark.parametrize("text", [MANY_ATOMS, SHORTEST, MERGED_LATER, TEST_BEFORE_ATOM])
 def test_large_atoms_and_resumption(text: str, ranks: int, resume_after: int, cut: bool) -> None:
     facts = {"a": edges(1, 12, 14), "b": edges(2, 12, 14), "w": [(*e, 1 + sum(e) % 7) for e in edges(3, 60, 150)]}
     program = Program(text)
@@ -107,7 +128,7 @@ def test_large_atoms_and_resumption(text: str, ranks: int, resume_after: int, cu
     lowered = without_shared(program.optimised())
     machine = Machine(Words(64), {}, lambda message, span: None)
     rows = evaluate_shared(lowered, given, machine, ranks, resume_after=resume_after, cut=cut)
-    for name in ("p", "q", "far", "d", "total"):
+    for name in ("p", "q", "far", "d", "total", "f"):
         if name in lowered.relations:
             assert rows[name], name
             assert rows[name] == set(expected[name]), name

@@ -14,9 +14,9 @@ from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.engines.memory import MemoryGuard, in_words
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
+from flintlog.io.parameters import SPARK_ONLY
 from flintlog.ir.program import IoDirective
 
-SPARK_ONLY = ("jdbc", "table", "orc", "jsonl", "spark")
 # Names for several files at once.
 _PATTERN = re.compile(r"[*?{\[]")
 # How much longer facts are when they are unpacked.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from flintlog.api.choose_engine import SPARK_ONLY, choose_engine
+from flintlog.api.choose_engine import choose_engine
 from flintlog.api.functors import bind_functors
 from flintlog.api.locations import is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
@@ -16,6 +16,7 @@ from flintlog.engines.engine import Engine, Evaluation, Progress, load_engine
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.column_facts import read_columns
+from flintlog.io.parameters import SPARK_ONLY
 from flintlog.ir.program import IoDirective, Program
 from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words

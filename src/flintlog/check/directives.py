@@ -9,6 +9,7 @@ from flintlog.check.checked import Relation
 from flintlog.check.missing import Missing
 from flintlog.check.names import note_on_relation
 from flintlog.diagnostics import Label, Report, did_you_mean
+from flintlog.io.parameters import ANY_OPTION
 from flintlog.syntax import ast
 
 _FILE_KEYS = frozenset(("filename", "delimiter", "headers", "rfc4180", "compress", "columns"))
@@ -30,6 +31,9 @@ _KEYS: dict[str, frozenset[str]] = {
     "arrow": frozenset(("filename", "format")),
     "jdbc": _JDBC_KEYS,
     "table": frozenset(("table", "columns", "mode")),
+    "orc": frozenset(("filename", "mode")),
+    "jsonl": frozenset(("filename", "mode")),
+    "spark": frozenset(("format", "mode")),
 }
 _PATH_KEYS = frozenset(("fact-dir", "output-dir"))
 _INTERNAL_KEYS = frozenset(("attributeNames", "types", "auxArity", "params", "intermediate", "no-warn"))
@@ -118,7 +122,7 @@ def _check_io(
         return
     known = _KEYS[io] | _COMMON_KEYS
     for key, param in params.items():
-        if key not in known:
+        if key not in known and io not in ANY_OPTION:
             note = did_you_mean(key, sorted(known)) or f"`IO={io}` knows {', '.join(sorted(_KEYS[io])) or 'none'}"
             report.warning("W601", f"unknown parameter `{key}` is ignored", param.span, note=note)
         elif key in _TRUTH_KEYS and param.value not in ("true", "false"):

@@ -37,9 +37,12 @@ def numbers_show(program: Program) -> bool:
 
 
 def _scalars(program: Program) -> Iterator[Scalar]:
+    for relation in program.relations.values():
+        for merge in relation.merge:
+            yield from walk_scalar(merge) if merge is not None else ()
     for stratum in program.strata:
-        for rule in stratum.rules:
-            for node in walk(rule.body):
+        for body in [*(rule.body for rule in stratum.rules), *(rule.body for rule in stratum.subsumptions)]:
+            for node in walk(body):
                 if isinstance(node, Values):
                     yield from (Const(v, c.kind) for row in node.rows for v, c in zip(row, node.schema, strict=True))
                 for term in node_terms(node):

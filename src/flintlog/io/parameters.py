@@ -10,6 +10,10 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.source import NOWHERE, Span
 from flintlog.types import Field
 
+# Kinds of sources and sinks that only Spark knows. The last two take any option of Spark's.
+SPARK_ONLY = ("table", "orc", "jsonl", "jdbc", "spark")
+ANY_OPTION = ("jdbc", "spark")
+
 
 class BadParameter(FlintlogError):
     """A directive's parameter that means nothing."""

@@ -12,6 +12,7 @@ from flintlog.io.atomic import decode
 from flintlog.io.delimited import read_delimited
 from flintlog.io.packed import DamagedFile, unpacked
 from flintlog.io.parameters import (
+    SPARK_ONLY,
     BadParameter,
     Dialect,
     data_path,
@@ -43,12 +44,12 @@ def read_facts(
     name = relation_name(relation, params)
     job = _Job(relation, Schema(name, columns, types, word_size), params, facts_dir, report, span)
     kind = params.get("IO", "file")
-    if kind in _SPARK_ONLY:
+    if kind in SPARK_ONLY:
         message = f"IO={kind} of `{relation}` is read by Spark only"
         raise Unsupported([Diagnostic("E931", message, span, "run with --engine spark")])
     try:
         if kind not in _READERS:
-            raise unknown_format(kind, "input", [*_READERS, *_SPARK_ONLY], span)
+            raise unknown_format(kind, "input", [*_READERS, *SPARK_ONLY], span)
         return _READERS[kind](job)
     except FlintlogError as error:
         for diagnostic in error.diagnostics:
@@ -186,4 +187,3 @@ _READERS: dict[str, Callable[[_Job], list[Row]]] = {
     "parquet": _read_parquet,
     "arrow": _read_arrow,
 }
-_SPARK_ONLY = ("jdbc", "table")

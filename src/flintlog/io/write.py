@@ -13,6 +13,7 @@ from flintlog.io.atomic import atomic_file, cannot_write, encode
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.io.delimited import written_lines
 from flintlog.io.parameters import (
+    SPARK_ONLY,
     Dialect,
     data_path,
     dialect,
@@ -55,11 +56,11 @@ def write_facts(
 def check_output(relation: str, columns: Sequence[Field], params: Mapping[str, str]) -> None:
     """Raises what `write_facts` would raise whatever the rows are, so that nobody computes them in vain."""
     kind = params.get("IO", "file")
-    if kind in _SPARK_ONLY:
+    if kind in SPARK_ONLY:
         message = f"IO={kind} of `{relation}` is written by Spark only"
         raise Unsupported([Diagnostic("E931", message, note="run with --engine spark")])
     if kind not in _WRITERS:
-        raise unknown_format(kind, "output", [*_WRITERS, *_SPARK_ONLY], NOWHERE)
+        raise unknown_format(kind, "output", [*_WRITERS, *SPARK_ONLY], NOWHERE)
     if kind in _NEED_COLUMNS:
         require_columns(columns, relation, _NEED_COLUMNS[kind], NOWHERE)
 
@@ -242,5 +243,4 @@ _WRITERS: dict[str, Callable[[_Job, Iterable[Row]], None]] = {
     "parquet": _write_parquet,
     "arrow": _write_arrow,
 }
-_SPARK_ONLY = ("jdbc", "table")
 _NEED_COLUMNS = {"sqlite": "SQLite", "parquet": "Parquet and Arrow files", "arrow": "Parquet and Arrow files"}

@@ -14,8 +14,7 @@ from flintlog.engines.rounds import StratumRounds
 from flintlog.engines.table import Table
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.program import Program, Stratum
-from flintlog.ir.scalar import Counter
-from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
+from flintlog.ir.visit import relations_of
 from flintlog.types import Kind, Row
 
 # How words of 64 bits are looked at.
@@ -27,22 +26,6 @@ _PLAIN: dict[Kind, type] = {
 }
 # Fewer rows are written before Arrow is loaded.
 WORTH_COLUMNS = 20_000
-
-
-def needs_rows(program: Program, stratum: Stratum) -> bool:
-    """Whether a stratum has what the kernels do not know: choices, merges, subsumption, counters."""
-    relations = [program.relations[name] for name in stratum.relations]
-    if stratum.subsumptions or any(r.choice or r.merge for r in relations):
-        return True
-    if any(r.delta_of in stratum.relations for r in program.relations.values()):
-        return True
-    return any(
-        isinstance(scalar, Counter)
-        for rule in stratum.rules
-        for node in walk(rule.body)
-        for term in node_terms(node)
-        for scalar in walk_scalar(term)
-    )
 
 
 def run_by_rows(program: Program, stratum: Stratum, store: dict[str, Relation], machine: Machine) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.best import Best, best_of
+from flintlog.engines.by_rows import needs_rows
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
-from flintlog.engines.local.by_rows import StoredRows, encode, needs_rows, run_by_rows
+from flintlog.engines.local.by_rows import StoredRows, encode, run_by_rows
 from flintlog.engines.local.equivalence import Equivalence
 from flintlog.engines.local.filters import filter_levels
 from flintlog.engines.local.grouping import grouped

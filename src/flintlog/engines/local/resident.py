@@ -183,4 +183,3 @@ def _rows(relation: Relation, start: int = 0, end: int | None = None) -> list[Ar
     if not relation.arity:
         return [np.zeros(end - start, np.int64)]
     return [relation.column(position, start, end) for position in range(relation.arity)]
-

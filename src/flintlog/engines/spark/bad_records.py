@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.spark.frames import keep, with_known_rows
+from flintlog.engines.spark.locations import address_of, is_address, not_shared
 from flintlog.engines.spark.notes import NOTE, Note, report_notes, unpacked_note
 from flintlog.engines.spark.plain import text_array
 from flintlog.engines.spark.source import Source, cause_of, spark_errors
@@ -46,9 +48,12 @@ def _name(file: str, names: Mapping[str, str]) -> str:
     return names.get(plain, plain.removeprefix("file:") if plain.startswith("file:/") else plain)
 
 
-def settled(source: Source, parsed: DataFrame, place: Callable[[], Placed], *, keeps: bool = True) -> DataFrame:
+def settled(
+    source: Source, name: str, parsed: DataFrame, place: Callable[[], Placed], *, keeps: bool = True
+) -> DataFrame:
     """The plain frame of rows with notes among them, after a job that looks for notes. With `keeps`, what the job has
-    read is kept, so that it is read once. FlintlogError where there are bad records, and they are refused."""
+    read is kept, so that it is read once. FlintlogError where there are bad records, and they are refused. `name` is
+    the source's; `place` reads it again, to say where notes have their places."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as fn
 
@@ -56,8 +61,10 @@ def settled(source: Source, parsed: DataFrame, place: Callable[[], Placed], *, k
         parsed = parsed.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         total, noted, bad = _counts(source, parsed)
-        if noted:
+        if bad:
             handle(source, place(), bad)
+        elif noted:
+            _say_odd(source, name, parsed)
     except BaseException:
         if keeps:
             parsed.unpersist()
@@ -78,23 +85,29 @@ def _counts(source: Source, parsed: DataFrame) -> tuple[int, int, int]:
     return row[0], row[1], row[2]
 
 
-def handle(source: Source, placed: Placed, bad: int) -> None:
-    """Refuses the bad records of a source or writes them aside, and says what is odd if there are none."""
+def _say_odd(source: Source, name: str, parsed: DataFrame) -> None:
+    """Passes on what is odd about a source, without its place: that would take reading it again."""
     from pyspark.sql import functions as fn
 
-    if bad and not source.refuses:
+    for row in parsed.where(fn.col(NOTE).isNotNull()).select(NOTE).limit(1).collect():
+        note = unpacked_note(row[NOTE]).with_name(name)
+        for found in note.found:
+            source.notify(Diagnostic(found.code, f"{found.message}: `{note.text}`", source.span, found.remedy))
+
+
+def handle(source: Source, placed: Placed, bad: int) -> None:
+    """Refuses the bad records of a source, or writes them aside."""
+    from pyspark.sql import functions as fn
+
+    if not source.refuses:
         _write_aside(source, placed, bad)
         return
-    letter = "E" if bad else "W"
-    chosen = placed.notes.where(fn.col(NOTE).startswith(letter))
+    chosen = placed.notes.where(fn.col(NOTE).startswith("E"))
     found = _by_file(placed, chosen.orderBy("file", "start", "index").limit(_LOOKED_AT).collect())
     counts = {row["file"]: row["count"] for row in chosen.groupBy("file").count().collect()}
     report = Report()
     for file, notes in found.items():
-        shown = SHOWN_PER_FILE if bad else 1
-        _report_file(report, source, placed.name_of(file), notes, counts[file], shown)
-    for warning in report.warnings:
-        source.notify(warning)
+        _report_file(report, source, placed.name_of(file), notes, counts[file])
     report.raise_if_errors()
 
 
@@ -124,14 +137,16 @@ def _lines_before(placed: Placed) -> Before | None:
     return before
 
 
-def _report_file(report: Report, source: Source, name: str, notes: Sequence[Note], count: int, shown: int) -> None:
-    """The first problems of a file and, of errors, how many more records have some."""
+def _report_file(report: Report, source: Source, name: str, notes: Sequence[Note], count: int) -> None:
+    """The first problems of a file, and how many more records have some."""
     named = [note.with_name(name) for note in notes]
-    report_notes(report, name, named[:shown], source.span)
-    if shown > 1 and len(named) > shown:
-        more = f"{count - shown} more {'record has' if count - shown == 1 else 'records have'} problems"
-        last = named[shown].found[0]._replace(code="E719", message=f"{more} in `{name}`, the next one here")
-        report_notes(report, name, [replace(named[shown], found=(last,))], source.span)
+    report_notes(report, name, named[:SHOWN_PER_FILE], source.span)
+    more = count - SHOWN_PER_FILE
+    if more > 0 and len(named) > SHOWN_PER_FILE:
+        message = f"{more} more {'record has' if more == 1 else 'records have'} problems in `{name}`, the next one here"
+        next_one = named[SHOWN_PER_FILE]
+        last = next_one.found[0]._replace(code="E719", message=message)
+        report_notes(report, name, [replace(next_one, found=(last,))], source.span)
 
 
 def _write_aside(source: Source, placed: Placed, bad: int) -> None:
@@ -139,14 +154,18 @@ def _write_aside(source: Source, placed: Placed, bad: int) -> None:
     from pyspark.sql import functions as fn
 
     directory = f"{source.bad_records.rstrip('/')}/{source.relation.name}"
+    is_here = not is_address(directory)
     notes = placed.notes.where(fn.col(NOTE).startswith("E"))
     lines = notes.mapInArrow(partial(_aside_lines, _lines_before(placed), placed.names), "value string")
     try:
-        lines.write.mode("append").text(directory)
+        # Appended: who knows what else is called like that, and a relation may have several sources.
+        lines.write.mode("append").text(address_of(Path(directory)) if is_here else directory)
     except spark_errors() as error:
         message = f"cannot write bad records of `{source.relation.name}` to `{directory}`: {cause_of(error)}"
         note = "name another directory for bad records, one that every executor can write to"
         raise FlintlogError([Diagnostic("E712", message, source.span, note)]) from error
+    if is_here and not any(Path(directory).glob("part-*")):
+        raise not_shared(directory, source.span)
     does, are = ("record does", "is") if bad == 1 else ("records do", "are")
     message = f"{bad} {does} not fit the declaration of `{source.relation.name}` and {are} left out"
     source.notify(Diagnostic("W703", message, source.span, f"they stand in `{directory}`, each with its reason"))

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 FETCHED = 16 << 20
 # What a value may take, where nobody knows.
 _BYTES_A_VALUE = 64
+_BYTES_A_PART = 16 << 20
 # A dictionary of at most so many bytes stands in every executor; with a larger one, rows are shuffled to it.
 BROADCAST = 64 << 20
 
@@ -138,7 +139,8 @@ class Dictionary:
         """Has Spark number all values of plain frames, in one job."""
         constants = entries_of(self._spark, enumerate(self._machine._values))
         found = [(relation, _by_place(frame)) for relation, frame in named]
-        self._spread, self._persisted = distinct_entries(found, constants, self._first, _parts(self._spark))
+        parts = _parts(self._spark, [frame for _, frame in found])
+        self._spread, self._persisted = distinct_entries(found, constants, self._first, parts)
         self._is_whole = False
 
     def _words(self, relation: Relation, plain: pa.Table) -> pa.Table:
@@ -197,5 +199,10 @@ def _by_place(frame: DataFrame) -> DataFrame:
     return frame.toDF(*places(len(frame.columns)))
 
 
-def _parts(spark: SparkSession) -> int:
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
+def _parts(spark: SparkSession, frames: Sequence[DataFrame]) -> int:
+    """In how many parts values are numbered: as many as the session shuffles to, but fewer where they are few."""
+    most = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
+    sizes = [estimated_bytes(frame) for frame in frames]
+    if None in sizes:
+        return most
+    return min(most, 1 + sum(size or 0 for size in sizes) // _BYTES_A_PART)

@@ -17,7 +17,7 @@ from flintlog.engines.spark.source import Source
 from flintlog.io import read_facts
 from flintlog.io.atomic import decode
 from flintlog.io.column_facts import ColumnFacts, read_columns
-from flintlog.io.packed import unpacked
+from flintlog.io.packed import DamagedFile, unpacked
 from flintlog.types import Row
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def read_lines_here(source: Source, job: LineJob, files: Sequence[Path]) -> Data
     """The plain frame of small files of lines, with every bad record set aside."""
     rows: list[Row] = []
     for file in files:
-        lines = decode(unpacked(file.read_bytes())).split("\n")
+        try:
+            lines = decode(unpacked(file.read_bytes())).split("\n")
+        except (DamagedFile, OSError):
+            return read_files_here(replace(source, params={"IO": "file"}), [file])  # which says what is wrong with it
         if not lines[-1]:
             lines.pop()
         first = 1 if job.skips_headers else 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintlog.depth import deep_recursion
@@ -77,7 +78,13 @@ def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation)
     frames: dict[str, DataFrame] = {}
     problems: list[Diagnostic] = []
 
-    def add(name: str, make: Any) -> None:
+    how: dict[str, Any] = {
+        "word_size": evaluation.word_size,
+        "bad_records": evaluation.spark.bad_records,
+        "notify": evaluation.warn,
+    }
+
+    def add(name: str, make: Callable[[], DataFrame]) -> None:
         try:
             frame = make()
         except FlintlogError as error:
@@ -85,27 +92,17 @@ def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation)
             return
         frames[name] = frames[name].unionByName(frame) if name in frames else frame
 
-    for name, rows in evaluation.facts.items():
+    facts: Mapping[str, Any] = evaluation.facts
+    for name, rows in facts.items():
         relation = program.relations[name]
         if hasattr(rows, "mapInArrow"):
-            add(name, lambda r=relation, f=rows: plain_from_frame(r, f, bad_records=evaluation.spark.bad_records))
+            add(name, partial(plain_from_frame, relation, rows, program.types, **how))
         else:
-            add(name, lambda r=relation, f=rows: plain_from_rows(spark, r, f, program.types))
+            add(name, partial(plain_from_rows, spark, relation, rows, program.types, evaluation.word_size))
     for directive in evaluation.sources:
         relation = program.relations[directive.relation]
-        add(
-            directive.relation,
-            lambda r=relation, d=directive: read_source(
-                spark,
-                r,
-                d,
-                program.types,
-                evaluation.facts_dir,
-                word_size=evaluation.word_size,
-                bad_records=evaluation.spark.bad_records,
-                notify=evaluation.warn,
-            ),
-        )
+        read = partial(read_source, spark, relation, directive, program.types, evaluation.facts_dir, **how)
+        add(directive.relation, read)
     if problems:
         raise FlintlogError(problems)
     return frames

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.frames import frame_of, never_kept
-from flintlog.engines.spark.plain import record_text, text_array, texts_of
+from flintlog.engines.spark.plain import narrow, record_text, text_array, texts_of
 from flintlog.io.text_values import value_parser
 from flintlog.ir.program import Relation
 from flintlog.types import Kind, TypeTable, Value
@@ -148,6 +148,6 @@ def collected(entries: Entries, types: TypeTable, word_size: int) -> Iterator[tu
     table = entries.frame.toArrow().sort_by("number")
     parsers = {name: value_parser(name, types, word_size) for name in table.column("type").unique().to_pylist() if name}
     names = table.column("type").to_pylist() if parsers else [""] * table.num_rows
-    texts: Sequence[str] = texts_of(table.column("text"))
+    texts: Sequence[str] = texts_of(narrow(table.column("text")))
     for number, text, name in zip(table.column("number").to_pylist(), texts, names, strict=True):
         yield number, parsers[name](text) if name else text

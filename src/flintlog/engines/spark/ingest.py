@@ -199,16 +199,19 @@ _READERS: dict[str, Callable[[Source], DataFrame]] = {
 
 def _belongs_here(location: Location) -> bool:
     """Whether the driver reads some files: small ones, and those in which Spark sees something else."""
-    if not location.files:
+    if not location.files or any(is_hidden(file) for file in location.files):
         return True
     if any(file.name.endswith(_PACKED) for file in location.files):
         return False
-    return location.size <= READ_HERE or any(is_hidden(file) or _is_odd(file) for file in location.files)
+    return location.size <= READ_HERE or any(map(_is_odd, location.files))
 
 
 def _is_odd(file: Path) -> bool:
     """Packed, which Spark tells by the name and others by the first bytes, or with a byte order mark, which Spark
-    leaves out."""
-    with file.open("rb") as stream:
-        begin = stream.read(3)
+    leaves out; also what cannot be read, which the driver has words for."""
+    try:
+        with file.open("rb") as stream:
+            begin = stream.read(3)
+    except OSError:
+        return True
     return begin.startswith(b"\x1f\x8b") != file.name.endswith(".gz") or begin == b"\xef\xbb\xbf"

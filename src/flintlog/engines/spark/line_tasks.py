@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintlog.diagnostics import Diagnostic, Report
 from flintlog.engines.spark.notes import NOTE, Found, Note, note_of, noted_rows, with_note
-from flintlog.engines.spark.plain import plain_table
+from flintlog.engines.spark.plain import narrow, plain_table
 from flintlog.io.atomic import decode
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.io.delimited import read_delimited
@@ -78,14 +78,14 @@ def _runs(job: LineJob, batches: Iterator[pa.RecordBatch], *, placed: bool = Fal
     count = 0
     for batch in batches:
         if not (placed or job.skips_headers):
-            yield ("", 0), 0, batch.column(0)
+            yield ("", 0), 0, narrow(batch.column(0))
             continue
         for key, start, end in _stretches(batch):
             if key != before:
                 before, count = key, 0
             first = 1 if job.skips_headers and key[1] == 0 and count == 0 else 0
             if start + first < end:
-                yield key, count + first, batch.column(0).slice(start + first, end - start - first)
+                yield key, count + first, narrow(batch.column(0)).slice(start + first, end - start - first)
             count += end - start
 
 

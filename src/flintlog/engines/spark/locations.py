@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.io.parameters import relation_name
+from flintlog.source import Span
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 # In addresses of these schemes no host need follow, so that one slash may be what was meant.
@@ -92,6 +94,13 @@ def _local(place: str | Path) -> Path:
 def address_of(path: Path) -> str:
     """A file of this machine for Spark, which would else look where its data usually is, and expand patterns."""
     return "file://" + _SPECIAL.sub(r"\\\1", str(path.absolute()))
+
+
+def not_shared(directory: str | Path, span: Span) -> FlintlogError:
+    """Executors on other machines write to their own disks, and nobody notices unless the driver looks."""
+    message = f"what the executors wrote to `{directory}` is not there"
+    note = "the directory must be on storage that the driver and all executors share"
+    return FlintlogError([Diagnostic("E712", message, span, note)])
 
 
 def is_hidden(path: Path) -> bool:

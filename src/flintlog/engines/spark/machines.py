@@ -59,5 +59,10 @@ class _SealedMachine(Machine):
             raise InternalError("spark", f"a task came upon the value {value!r}, which it was not given")
         return super().word(value, kind)
 
+    def value(self, word: int, kind: Kind) -> Any:
+        if not kind.is_numeric and word - (kind is not Kind.SYMBOL) >= len(self._values):
+            raise InternalError("spark", f"a task looked into the {kind.value} {word}, which it was not given")
+        return super().value(word, kind)
+
     def intern(self, texts: Sequence[str]) -> list[int]:
         return [self.word(text, Kind.SYMBOL) for text in texts]

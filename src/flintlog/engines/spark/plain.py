@@ -116,6 +116,14 @@ def text_array(texts: Sequence[str]) -> pa.Array:
         return pa.array(list(map(encode, texts)), pa.binary()).view(pa.string())
 
 
+def narrow(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The same strings or bytes with small offsets: sessions may be configured to hand over others."""
+    import pyarrow as pa
+
+    wide = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+    return array.cast(wide[array.type]) if array.type in wide else array
+
+
 def texts_of(array: pa.Array | pa.ChunkedArray) -> list[str]:
     """The texts that `text_array` made strings of."""
     import pyarrow as pa
@@ -133,7 +141,7 @@ def rows_of(table: pa.Table, schema: Schema) -> list[Row]:
         return [()] * table.num_rows
     columns = []
     for place, (kind, column) in enumerate(zip(schema.kinds(), schema.columns, strict=True)):
-        array = table.column(place).combine_chunks()
+        array = narrow(table.column(place).combine_chunks())
         if kind is Kind.UNSIGNED:
             columns.append(unsigned_of(array).tolist())
         elif kind.is_numeric:

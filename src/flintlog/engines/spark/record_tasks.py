@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.notes import NOTE, Found, Note
-from flintlog.engines.spark.plain import record_text, text_array, texts_of
+from flintlog.engines.spark.plain import narrow, record_text, text_array, texts_of
 from flintlog.io.numerals import ValueTextError
 from flintlog.io.schema import Schema
 from flintlog.types import Kind
@@ -23,7 +23,7 @@ def settle_records(schema: Schema, batches: Iterator[pa.RecordBatch]) -> Iterato
     for batch in batches:
         notes = batch.column(len(schema.columns)).to_pylist()
         for place in nested:
-            texts, found = _settled(schema, place, batch.column(place))
+            texts, found = _settled(schema, place, narrow(batch.column(place)))
             notes = [known or more for known, more in zip(notes, found, strict=True)]
             batch = batch.set_column(place, f"c{place}", text_array(texts))
         yield batch.set_column(len(schema.columns), NOTE, pa.array(notes, pa.string()))

@@ -44,9 +44,7 @@ class SparkRun:
         tasks = self.evaluation.spark.partitions or slots
         sizes = {name: estimated_bytes(frame) for name, frame in self.plain.items()}
         words = self.dictionary.encode({name: (relations[name], frame) for name, frame in self.plain.items()})
-        computed = {
-            name for stratum in self.whole.strata if has_work(self.whole, stratum) for name in stratum.relations
-        }
+        computed = set(self._computed([s for s in self.whole.strata if has_work(self.whole, s)]))
         limit = self.evaluation.spark.broadcast_limit
         small = frozenset(n for n in relations if n not in computed and (sizes.get(n) or 0) <= limit)
         self.jobs = Jobs(
@@ -95,7 +93,7 @@ class SparkRun:
         label = _shortened(names)
         self.evaluation.progress(Progress(note=f"{label}: {segment.strategy}, {segment.reason}"))
         self._describe(f"{label}: {segment.strategy}")
-        own = [name for stratum in segment.strata for name in stratum.relations if name in self.program.relations]
+        own = self._computed(segment.strata)
         outputs = [name for name in own if name in needed]
         sized = [name for name in own if name in self.evaluation.sized and name not in outputs]
         with explained(label, segment.strategy):
@@ -146,6 +144,11 @@ class SparkRun:
         numbers = [machine._numbers.setdefault(value, len(machine._numbers)) for value in values]
         machine._values.extend(list(machine._numbers)[known:])
         return numbers
+
+    def _computed(self, strata: Sequence[Stratum]) -> list[str]:
+        """The relations that strata compute: their own, and those that record the rounds of these."""
+        own = [name for stratum in strata for name in stratum.relations]
+        return own + [r.name for r in self.program.relations.values() if r.delta_of in own]
 
     # --- What is needed ---------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark.locations import address_below, address_of, is_address
+from flintlog.engines.spark.locations import address_below, address_of, is_address, not_shared
 from flintlog.engines.spark.sink_tasks import delimited_lines, json_lines, json_text
 from flintlog.engines.spark.source import cause_of, spark_errors
 from flintlog.engines.spark.table_source import jdbc_options, options_of, required, table_name
@@ -83,11 +83,8 @@ class _Sink:
         address = self.target(suffix) if self.is_elsewhere else address_of(self.local(suffix))
         writer = frame.write.format(kind).options(**(options or {})).mode(self.mode)
         self.run(lambda: writer.save(address), self.target(suffix))
-        # Executors on other machines write to their own disks, and nobody notices.
         if not self.is_elsewhere and not any(self.local(suffix).glob("part-*")):
-            message = f"what the executors wrote to `{self.local(suffix)}` is not there"
-            note = "the output directory must be on storage that the driver and all executors share"
-            raise FlintlogError([Diagnostic("E712", message, self.directive.span, note)])
+            raise not_shared(self.local(suffix), self.directive.span)
 
     @property
     def mode(self) -> str:

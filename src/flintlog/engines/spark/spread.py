@@ -108,7 +108,9 @@ class _Spreading:
                     grown = True
         if len(first) == 1 or not (_bound(first) & outside):
             return None  # nothing leads from some large atoms to the others
-        return [literal for literal in query.literals if literal in first]
+        # What binds comes before what reads; none of it can fail, so that its order is free otherwise.
+        part = [literal for literal in query.literals if literal in first]
+        return sorted(part, key=lambda literal: (Rows, Let, Where).index(type(literal)))
 
     def _leads_on(self, literal: Literal, bound: frozenset[str], outside: set[str]) -> bool:
         """Whether a literal is cheap beside atoms that bind these variables, and worth while."""
@@ -170,7 +172,7 @@ class _Spreading:
         match literal:
             case Rows(source=str() as name):
                 places = [i for i, v in enumerate(literal.variables) if v.name == variable]
-                return replace(literal, source=self._copy(name, _preferred(places, self.copies.get(name, {}))))
+                return replace(literal, source=self._copy(name, self._preferred(name, places)))
             case Rows(source=source):
                 assert not isinstance(source, str)
                 return replace(literal, source=self._everywhere(source))
@@ -181,11 +183,19 @@ class _Spreading:
                     for on, value in zip(literal.on, literal.values, strict=True)
                     if isinstance(value, Column) and value.name == variable
                 ]
-                copy = self._copy(scan.relation, _preferred(places, self.copies.get(scan.relation, {})))
+                copy = self._copy(scan.relation, self._preferred(scan.relation, places))
                 return replace(literal, node=replace(scan, relation=copy))
             case Absent():
                 return replace(literal, node=self._everywhere(literal.node))
         return literal
+
+    def _preferred(self, relation: str, places: Sequence[int]) -> int:
+        """The column by which rows are spread, of several that would do. Never one that merges: when a value is
+        improved, the task of the old one would not hear of it."""
+        best = self.best.get(relation)
+        known = self.copies.get(relation, {})
+        fit = [place for place in places if best is None or place != best.position]
+        return next((place for place in fit if place in known), fit[0] if fit else EVERYWHERE)
 
     def _everywhere(self, node: Node) -> Node:
         def place(part: Node) -> Node:
@@ -220,10 +230,6 @@ def own_inside(program: Program, stratum: Stratum) -> bool:
             if not isinstance(node, str) and own & relations_of(node, program.shared):
                 return True
     return False
-
-
-def _preferred(places: Sequence[int], known: Mapping[int, Copy]) -> int:
-    return next((place for place in places if place in known), places[0] if places else EVERYWHERE)
 
 
 def _has(rows: Rows, variable: str) -> bool:

@@ -50,7 +50,7 @@ def fitted(source: Source, frame: DataFrame, name: str, code: str = "E710", *, k
         nowhere = [fn.lit(name).alias("file"), *(fn.lit(0).cast("bigint").alias(key) for key in ("start", "index"))]
         return Placed(bad.select(*nowhere, NOTE), None, {name: name})
 
-    return settled(source, parsed, placed, keeps=keeps)
+    return settled(source, name, parsed, placed, keeps=keeps)
 
 
 def read_files_of(source: Source, location: Location, kind: str) -> DataFrame:

@@ -35,7 +35,7 @@ def read_by_lines(source: Source, location: Location, job: LineJob) -> DataFrame
         notes = whole.mapInArrow(partial(read_places, job), PLACED_DDL)
         return Placed(notes, whole.groupBy("file", "start").count(), _names(location))
 
-    return settled(source, parsed, placed)
+    return settled(source, location.name, parsed, placed)
 
 
 def read_by_files(source: Source, location: Location, suffix: str) -> DataFrame:
@@ -49,7 +49,7 @@ def read_by_files(source: Source, location: Location, suffix: str) -> DataFrame:
     def placed() -> Placed:
         return Placed(whole.mapInArrow(partial(read_file_places, job), PLACED_DDL), None, _names(location))
 
-    return settled(source, parsed, placed)
+    return settled(source, location.name, parsed, placed)
 
 
 def _opened(source: Source, location: Location, reader: Callable[[], DataFrame]) -> DataFrame:

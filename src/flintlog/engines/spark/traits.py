@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flintlog.engines.best import best_of
+from flintlog.engines.by_rows import needs_rows
 from flintlog.engines.spark.spread import own_inside
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.relation import Aggregate, Node, Values
@@ -53,9 +54,9 @@ def why_together(program: Program, stratum: Stratum) -> str | None:
     return "a rule makes symbols or records" if makes_values(stratum) else None
 
 
-def looks_into_values(stratum: Stratum) -> bool:
+def looks_into_values(program: Program, stratum: Stratum) -> bool:
     """Whether a stratum needs to know what symbols and records stand for, not just which are equal."""
-    if any(_looks(term) for node in _nodes(stratum) for term in node_terms(node)):
+    if needs_rows(program, stratum) or any(_looks(term) for node in _nodes(stratum) for term in node_terms(node)):
         return True
     folds = [node.fold for node in _nodes(stratum) if isinstance(node, Aggregate)]
     return any(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flintlog.engines.closures import Machine
-from flintlog.engines.spark.plain import decimals, places, record_text, text_array, texts_of, unsigned_of
+from flintlog.engines.spark.plain import decimals, narrow, places, record_text, text_array, texts_of, unsigned_of
 from flintlog.engines.spark.word_columns import float_words, words_as_floats
 from flintlog.io.text_values import value_parser
 from flintlog.types import Field, Kind, TypeTable
@@ -25,7 +25,7 @@ def words_of_plain(
 
     arrays = []
     for place, (kind, column) in enumerate(zip(kinds, columns, strict=True)):
-        array = _whole(table.column(place))
+        array = narrow(_whole(table.column(place)))
         arrays.append(pa.array(_words(array, kind, column.type, machine, types)))
     return pa.Table.from_arrays(arrays, names=places(len(arrays)))
 

@@ -18,6 +18,9 @@ class ConnectWorkspace(Workspace):
     def _start(self, spark: SparkSession) -> SparkSession:
         return spark
 
+    def _end(self) -> None:
+        """The session is the user's."""
+
     def spread(self, partitions: int, *, adaptive: bool = False) -> None:
         """The settings are the user's."""
 

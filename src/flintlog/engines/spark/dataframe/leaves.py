@@ -18,7 +18,7 @@ class Leaves:
     """Makes leaves for the plans of one session."""
 
     def __init__(self, session: SparkSession) -> None:
-        self._session = session
+        self.session = session
         jvm: Any = session.sparkContext._jvm
         self._jvm = jvm
         self._parameters: list[str] = []
@@ -37,7 +37,7 @@ class Leaves:
         from pyspark.sql import DataFrame
 
         dataset = self._jvm.org.apache.spark.sql.classic.Dataset
-        return DataFrame(dataset.ofRows(self._session._jsparkSession, plan), self._session)
+        return DataFrame(dataset.ofRows(self.session._jsparkSession, plan), self.session)
 
     def _constructed(self, plan: Any) -> Any:
         """Versions of Spark differ in how many arguments a leaf takes, but not in what their types mean."""
@@ -56,7 +56,7 @@ class Leaves:
                 case "Partitioning":
                     arguments.append(self._single if rows.getNumPartitions() == 1 else plan.outputPartitioning())
                 case "SparkSession":
-                    arguments.append(self._session._jsparkSession)
+                    arguments.append(self.session._jsparkSession)
                 case "boolean":
                     arguments.append(False)
                 case _:

@@ -43,6 +43,8 @@ _SETTINGS = {
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
+# Sessions of our own that nobody uses, by application: to make one takes longer than a round.
+_idle: dict[str, list[Leaves]] = {}
 # Frames that were handed over, with what executors keep for them and how to give it back.
 _handed_over: WeakKeyDictionary[DataFrame, list[tuple[DataFrame, Callable[[DataFrame], None]]]] = WeakKeyDictionary()
 
@@ -68,13 +70,16 @@ class Workspace:
         self._kept: set[Kept] = set()
 
     def _start(self, spark: SparkSession) -> SparkSession:
-        """The session for plans."""
-        own: SparkSession = spark.newSession()
-        for key, value in _SETTINGS.items():
-            own.conf.set(key, value)
-        self._leaves = Leaves(own)
+        """The session for plans: one that a stratum before has done with, or a new one."""
         self._level = _storage_level(spark)
-        return own
+        idle = _idle.get(spark.sparkContext.applicationId, [])
+        if idle:
+            self._leaves = idle.pop()
+        else:
+            self._leaves = Leaves(spark.newSession())
+            for key, value in _SETTINGS.items():
+                self._leaves.session.conf.set(key, value)
+        return self._leaves.session
 
     def spread(self, partitions: int, *, adaptive: bool = False) -> None:
         """How many parts shuffles of coming plans have. With `adaptive`, Spark looks at the rows while it runs, and
@@ -174,6 +179,13 @@ class Workspace:
         self.forget_all()
         for view in list(self._views):
             self.forget(view)
+        self._end()
+
+    def _end(self) -> None:
+        application = self.spark.sparkContext.applicationId
+        for other in [name for name in _idle if name != application]:
+            del _idle[other]
+        _idle.setdefault(application, []).append(self._leaves)
 
 
 def _storage_level(spark: SparkSession) -> StorageLevel:

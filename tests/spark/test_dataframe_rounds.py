@@ -1,0 +1,278 @@
+"""How the strategy `dataframe` goes about its rounds: jobs, plans and what executors keep do not grow with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.spark.dataframe_runs import Seen, agree, run_dataframe, run_naive
+
+from flintlog.diagnostics import FlintlogError
+from flintlog.engines.spark.dataframe import fixed, relations
+from flintlog.engines.spark.dataframe.leaves import Leaves
+from flintlog.engines.spark.dataframe.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+CLOSURE = """
+    .decl e(x: number, y: number) .input e
+    .decl p(x: number, y: number) .output p
+    p(x, y) :- e(x, y).
+    p(x, z) :- p(x, y), e(y, z).
+"""
+
+
+def chain(length: int) -> dict[str, list[tuple[int, int]]]:
+    return {"e": [(i, i + 1) for i in range(length)]}
+
+
+def kept_blocks(spark: SparkSession) -> int:
+    context: Any = spark.sparkContext
+    return len(context._jsc.sc().getRDDStorageInfo())
+
+
+class Watch:
+    """Counts jobs, and what is kept, from round to round."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.kept: list[int] = []
+        self.jobs: list[int] = []
+
+    def append(self, numbers: object) -> None:
+        tracker = self.spark.sparkContext.statusTracker()
+        self.kept.append(kept_blocks(self.spark))
+        self.jobs.append(len(tracker.getJobIdsForGroup("rounds")))
+
+
+def test_a_round_is_one_job_and_nothing_piles_up(spark: SparkSession) -> None:
+    watch = Watch(spark)
+    seen = Seen()
+    seen.rounds = watch  # type: ignore[assignment]
+    before = kept_blocks(spark)
+    spark.sparkContext.setJobGroup("rounds", "a closure")
+    run_dataframe(spark, CLOSURE, chain(40), seen=seen)
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    # The facts are a stratum of their own. The first round also keeps the inputs.
+    jobs = [after - now for now, after in zip(watch.jobs[2:], watch.jobs[3:], strict=False)]
+    assert set(jobs) == {1}
+    assert max(watch.kept) - before <= relations.MOST_PARTS + 4
+    assert kept_blocks(spark) == before
+
+
+def test_plans_do_not_grow(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[int] = []
+    sql = Workspace.sql
+
+    def measured(self: Workspace, text: str) -> Any:
+        texts.append(len(text))
+        return sql(self, text)
+
+    monkeypatch.setattr(Workspace, "sql", measured)
+    run_dataframe(spark, CLOSURE, chain(26))
+    first, second = texts[4:14], texts[15:26]
+    assert max(second) <= max(first) + 50
+
+
+def test_the_users_session_stays_as_it_is(spark: SparkSession) -> None:
+    before = dict(spark.conf.getAll.items())
+    run_dataframe(spark, CLOSURE, chain(3), partitions=2)
+    assert dict(spark.conf.getAll.items()) == before
+    assert spark.catalog.listTables() == []
+
+
+def test_progress_and_descriptions(spark: SparkSession) -> None:
+    seen = Seen()
+    run_dataframe(spark, CLOSURE, chain(3), seen=seen)
+    assert seen.rounds[-4:] == [(0, 3, 3), (1, 2, 5), (2, 1, 6), (3, 0, 6)]
+    assert seen.jobs[-1] == "round 3"
+
+
+def test_rows_move_to_several_places_when_they_become_many(spark: SparkSession) -> None:
+    seen = Seen()
+    agree(spark, CLOSURE, chain(12), partitions=3, small_rows=40, seen=seen)
+    assert "more places" in seen.jobs
+
+
+def test_sorted_joins_have_the_same_answer(spark: SparkSession) -> None:
+    agree(spark, CLOSURE, chain(6), partitions=2, hash_rows=0)
+
+
+STAR = """
+    .decl e(x: number, y: number) .input e
+    .decl s(x: number) .input s
+    .decl p(x: number, y: number) .output p
+    p(x, x) :- s(x).
+    p(x, z) :- p(x, y), e(y, z).
+"""
+
+
+def test_a_key_with_most_of_the_rows_is_spread(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All sources lead to one hub, from which a thousand edges go: without salt one task would do all the work."""
+    monkeypatch.setattr(fixed, "WORTH_SALT", 100)
+    sources = [(i,) for i in range(20)]
+    edges = [(i, 1000) for i in range(20)] + [(1000, 2000 + i) for i in range(1000)]
+    facts = {"e": edges, "s": sources}
+    copies: list[str] = []
+    keep = Workspace.keep
+
+    def watched(self: Workspace, frames: Any) -> Any:
+        copies.extend(frame._jdf.queryExecution().executedPlan().toString() for frame in frames)
+        return keep(self, frames)
+
+    monkeypatch.setattr(Workspace, "keep", watched)
+    shares = _shares_of_joins(spark, monkeypatch)
+    assert run_dataframe(spark, STAR, facts, partitions=4) == run_naive(STAR, facts)
+    assert any("salt$" in plan and "Generate explode" in plan for plan in copies)
+    # The busiest of four tasks has not much more than a quarter of 20,000 new rows.
+    assert max(shares) < 0.4
+
+
+def _shares_of_joins(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Of every large round, what part of its rows the busiest task has made."""
+    shares: list[float] = []
+    computed = Workspace._computed
+
+    def counting(self: Workspace, frames: Any) -> Any:
+        for frame in frames:
+            plan = frame._jdf.queryExecution().executedPlan().toString()
+            if "salt$" in plan and "LeftAnti" in plan:
+                # Before candidates move to where they are compared with what is known, they stand where they arose.
+                counts = _rows_by_task(self, frame)
+                if sum(counts) > 10_000:
+                    shares.append(max(counts) / sum(counts))
+        return computed(self, frames)
+
+    monkeypatch.setattr(Workspace, "_computed", counting)
+    return shares
+
+
+def _rows_by_task(workspace: Workspace, frame: Any) -> list[int]:
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    while "Join Inner" not in plan.nodeName() + plan.simpleString(25):
+        plan = plan.children().head()
+    joined = Leaves(workspace.spark).frame(plan)
+    joined.createOrReplaceTempView("joined_rows")
+    rows = workspace.sql("SELECT count(*) FROM joined_rows GROUP BY spark_partition_id()").collect()
+    workspace.spark.catalog.dropTempView("joined_rows")
+    return [row[0] for row in rows]
+
+
+def test_a_heap_of_rows_is_levelled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything leads to one node: placed by that column, one place would have nearly all rows."""
+    monkeypatch.setattr(relations, "WORTH_BOTHERING", 10)
+    monkeypatch.setattr(relations, "MOST_PARTS_SPREAD", 2)
+    facts = {"e": [(i, 100) for i in range(12)] + [(100, 101), (101, 100), *((200 + i, 201 + i) for i in range(5))]}
+    agree(spark, CLOSURE, facts, partitions=3)
+
+
+def test_what_a_rule_does_wrong_is_said(spark: SparkSession) -> None:
+    text = """
+        .decl x(a: number, b: number) .input x
+        .decl y(a: number) .output y
+        y(a / b) :- x(a, b).
+    """
+    with pytest.raises(FlintlogError) as raised:
+        run_dataframe(spark, text, {"x": [(1, 1), (1, 0)]})
+    diagnostic = raised.value.diagnostics[0]
+    assert (diagnostic.code, diagnostic.message) == ("E801", "division by zero")
+    assert diagnostic.span.start.line == 4
+
+
+def test_what_is_odd_is_said(spark: SparkSession) -> None:
+    text = """
+        .decl x(a: symbol) .input x
+        .decl y(a: symbol) .output y
+        y(substr(a, 9, 1)) :- x(a).
+    """
+    seen = Seen()
+    assert run_dataframe(spark, text, {"x": [("abc",)]}, seen=seen)["y"] == {("",)}
+    assert len(seen.warnings) == 1
+    assert "the text has no position 9" in seen.warnings[0]
+
+
+def test_functions_of_the_user_run_in_tasks(spark: SparkSession) -> None:
+    text = """
+        .functor twice(x: number): number
+        .functor shout(x: symbol): symbol
+        .decl x(a: number, s: symbol) .input x
+        .decl y(a: number, s: symbol) .output y
+        y(@twice(a), @shout(s)) :- x(a, s).
+    """
+    functions = {"twice": lambda x: 2 * x, "shout": lambda s: s.upper() + "!"}
+    assert agree(spark, text, {"x": [(1, "a"), (2, "b")]}, functions=functions)["y"] == {(2, "A!"), (4, "B!")}
+
+
+def test_words_of_32_bits(spark: SparkSession) -> None:
+    text = """
+        .decl x(a: number, b: number) .input x
+        .decl u(a: unsigned, b: unsigned) .input u
+        .decl y(p: number, m: number, t: number, s: number) .output y
+        .decl v(p: unsigned, m: unsigned, g: unsigned, s: unsigned) .output v
+        .decl t(s: number, n: unsigned, l: unsigned) .output t
+        y(a + b, a - b, a * b, a bshl b) :- x(a, b).
+        v(a + b, a - b, max(a, b), a bshr b) :- u(a, b), a <= b.
+        t(s, n, l) :- s = sum a : { x(a, _) }, n = sum a : { u(a, _) }, l = max a : { u(a, _) }.
+    """
+    ends = [-(2**31), -1, 3, 2**31 - 1]
+    facts = {
+        "x": [(a, b) for a in ends for b in ends],
+        "u": [(a, b) for a in (0, 1, 2**31, 2**32 - 1) for b in (1, 2**31, 2**32 - 1)],
+    }
+    agree(spark, text, facts, word_size=32)
+
+
+def test_lost_rows_are_computed_again_from_the_last_checkpoint(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Seen()
+    losing = _lose_rows_in(monkeypatch, "round 7", seen)
+    expected = run_naive(CLOSURE, chain(10))
+    found = run_dataframe(spark, CLOSURE, chain(10), seen=seen, checkpoint_dir=str(tmp_path), checkpoint_every=3)
+    assert found == expected
+    assert losing == ["lost"]
+    assert seen.jobs.count("round 6") == 1
+    assert seen.jobs.count("round 7") == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_checkpoints_it_begins_again(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Seen()
+    losing = _lose_rows_in(monkeypatch, "round 4", seen)
+    assert run_dataframe(spark, CLOSURE, chain(6), seen=seen) == run_naive(CLOSURE, chain(6))
+    assert losing == ["lost"]
+    assert seen.jobs.count("round 1") == 2
+
+
+def test_a_deleted_checkpoint_is_an_error(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Seen()
+
+    def delete() -> None:
+        for file in tmp_path.rglob("*.parquet"):
+            file.unlink()
+
+    _lose_rows_in(monkeypatch, "round 5", seen, delete)
+    with pytest.raises(FlintlogError) as raised:
+        run_dataframe(spark, CLOSURE, chain(8), seen=seen, checkpoint_dir=str(tmp_path), checkpoint_every=2)
+    assert raised.value.diagnostics[0].code == "E933"
+
+
+def _lose_rows_in(monkeypatch: pytest.MonkeyPatch, job: str, seen: Seen, also: Any = None) -> list[str]:
+    """Takes away what executors keep for the stratum, once, when a job begins. Only its own: facts stay."""
+    happened: list[str] = []
+    keep = Workspace.keep
+
+    def losing(self: Workspace, frames: Any) -> Any:
+        if seen.jobs and seen.jobs[-1] == job and not happened:
+            happened.append("lost")
+            for kept in self._kept:
+                self.release(kept.frame)
+            if also is not None:
+                also()
+        return keep(self, frames)
+
+    monkeypatch.setattr(Workspace, "keep", losing)
+    return happened
