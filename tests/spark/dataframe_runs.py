@@ -18,7 +18,7 @@ from flintlog.types import Kind, Row, Value
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Facts = Mapping[str, Iterable[Row]]
+Facts = Mapping[str, Iterable[tuple[Any, ...]]]
 
 
 @dataclass
@@ -71,7 +71,7 @@ def run_dataframe(
         ]
         columns = ", ".join(f"c{i} bigint" for i in range(max(1, len(relation.kinds))))
         frames[name] = spark.createDataFrame(rows, columns)
-    made = []
+    made: list[DataFrame] = []
     for stratum in program.strata:
         assert applies(program, stratum) is None
         found = run_stratum(spark, program, stratum, frames, context)
@@ -79,15 +79,15 @@ def run_dataframe(
         made += found.values()
     result = {}
     for name, relation in program.relations.items():
-        rows = [tuple(row) for row in frames[name].collect()]
-        assert len(set(rows)) == len(rows), f"{name} has a row twice"
-        result[name] = {_values(row, relation.kinds, machine) for row in rows}
+        found_rows = [tuple(row) for row in frames[name].collect()]
+        assert len(set(found_rows)) == len(found_rows), f"{name} has a row twice"
+        result[name] = {_values(row, relation.kinds, machine) for row in found_rows}
     for frame in made:
         release(frame)
     return result
 
 
-def _values(words: Row, kinds: tuple[Kind, ...], machine: Machine) -> Row:
+def _values(words: tuple[int, ...], kinds: tuple[Kind, ...], machine: Machine) -> Row:
     if not kinds:
         return ()
     return tuple(machine.value(word, kind) for word, kind in zip(words, kinds, strict=True))

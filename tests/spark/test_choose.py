@@ -41,6 +41,13 @@ def test_little_fits_one_task() -> None:
     assert chosen(compiled(SAME_GENERATION), replace(AUTO, tasks=1)) == [("single", ("p",))]
 
 
+def test_what_sees_its_inputs_once_is_for_one_task() -> None:
+    reach = "p(x, x) :- e(x, x). r(x) :- p(x, _). r(y) :- r(x), e(x, y)."
+    program = compiled(reach, ".decl r(x: number) .output r")
+    assert {strategy for strategy, _ in chosen(program, AUTO)} == {"single"}
+    assert chosen(program, replace(AUTO, sizes={"e": 100 << 20})) == [("resident", ("p", "r"))]
+
+
 def test_more_than_memory_is_left_to_what_spills() -> None:
     assert chosen(compiled(CLOSURE), replace(AUTO, sizes={"e": 4 << 30})) == [("dataframe", ("p",))]
 

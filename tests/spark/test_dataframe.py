@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.spark.dataframe_runs import agree
+from tests.spark.dataframe_runs import Facts, agree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EDGES = [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (6, 7), (7, 7)]
 
-PROGRAMS: dict[str, tuple[str, dict[str, list[tuple[object, ...]]]]] = {
+PROGRAMS: dict[str, tuple[str, Facts]] = {
     "linear closure": (
         """
         .decl e(x: number, y: number) .input e

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.spark.dataframe_runs import Seen, agree, run_dataframe, run_naive
+from tests.spark.dataframe_runs import Facts, Seen, agree, run_dataframe, run_naive
 
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.spark.dataframe import fixed, relations
@@ -55,7 +55,7 @@ def test_a_round_is_one_job_and_nothing_piles_up(spark: SparkSession) -> None:
     before = kept_blocks(spark)
     spark.sparkContext.setJobGroup("rounds", "a closure")
     run_dataframe(spark, CLOSURE, chain(40), seen=seen)
-    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
     # The facts are a stratum of their own. The first round also keeps the inputs.
     jobs = [after - now for now, after in zip(watch.jobs[2:], watch.jobs[3:], strict=False)]
     assert set(jobs) == {1}
@@ -73,8 +73,7 @@ def test_plans_do_not_grow(spark: SparkSession, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Workspace, "sql", measured)
     run_dataframe(spark, CLOSURE, chain(26))
-    first, second = texts[4:14], texts[15:26]
-    assert max(second) <= max(first) + 50
+    assert max(texts[-11:]) <= max(texts[:16]) + 100
 
 
 def test_the_users_session_stays_as_it_is(spark: SparkSession) -> None:
@@ -115,7 +114,7 @@ def test_a_key_with_most_of_the_rows_is_spread(spark: SparkSession, monkeypatch:
     monkeypatch.setattr(fixed, "WORTH_SALT", 100)
     sources = [(i,) for i in range(20)]
     edges = [(i, 1000) for i in range(20)] + [(1000, 2000 + i) for i in range(1000)]
-    facts = {"e": edges, "s": sources}
+    facts: Facts = {"e": edges, "s": sources}
     copies: list[str] = []
     keep = Workspace.keep
 
@@ -128,7 +127,7 @@ def test_a_key_with_most_of_the_rows_is_spread(spark: SparkSession, monkeypatch:
     assert run_dataframe(spark, STAR, facts, partitions=4) == run_naive(STAR, facts)
     assert any("salt$" in plan and "Generate explode" in plan for plan in copies)
     # The busiest of four tasks has not much more than a quarter of 20,000 new rows.
-    assert max(shares) < 0.4
+    assert max(shares) < 0.35
 
 
 def _shares_of_joins(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -179,7 +178,7 @@ def test_what_a_rule_does_wrong_is_said(spark: SparkSession) -> None:
         run_dataframe(spark, text, {"x": [(1, 1), (1, 0)]})
     diagnostic = raised.value.diagnostics[0]
     assert (diagnostic.code, diagnostic.message) == ("E801", "division by zero")
-    assert diagnostic.span.start.line == 4
+    assert diagnostic.span.line == 4
 
 
 def test_what_is_odd_is_said(spark: SparkSession) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from flintlog.engines.best import best_of
 from flintlog.engines.memory import in_words
+from flintlog.engines.query import Rows, query_of
 from flintlog.engines.spark.dataframe import applies as dataframe_refuses
 from flintlog.engines.spark.pivot import find_pivots
 from flintlog.engines.spark.traits import why_together
@@ -16,6 +18,8 @@ from flintlog.ir.visit import relations_of, walk
 # Inputs of fewer bytes are not worth spreading over tasks: a task has seen them before a shuffle has begun.
 WORTH_PARTS = 64 << 10
 WORTH_RESIDENT = 1 << 20
+# What sees every row of its inputs about once is done by one task before several have met.
+WORTH_RESIDENT_LIGHT = 64 << 20
 # Inputs of so many bytes may make relations that an aggregate cannot have in every task.
 WORTH_SPREADING_AGGREGATES = 64 << 20
 # So many times its inputs a relation may well become.
@@ -110,7 +114,8 @@ class _Chooser:
             return Segment("single", (stratum,), f"{in_words(size)} of inputs fit one task")
         if self.refusal(stratum, "decomposed") is None:
             return Segment("decomposed", (stratum,), self._pivot_reason(stratum))
-        if size < WORTH_RESIDENT or self.refusal(stratum, "resident") is not None:
+        worth = WORTH_RESIDENT_LIGHT if self._is_light(stratum) else WORTH_RESIDENT
+        if size < worth or self.refusal(stratum, "resident") is not None:
             return Segment("single", (stratum,), f"{in_words(size)} of inputs fit one task")
         return Segment("resident", (stratum,), "no column keeps its value from row to row")
 
@@ -131,7 +136,7 @@ class _Chooser:
 
     def _by_size(self, segment: Segment) -> Segment:
         stratum = segment.strata[0]
-        large = self.situation.bytes_of(self._inputs(stratum)) >= WORTH_RESIDENT
+        large = self.situation.bytes_of(self._inputs(stratum)) >= WORTH_RESIDENT_LIGHT
         if large and self.refusal(stratum, "dataframe") is None:
             return replace(segment, strategy="dataframe", reason=f"it runs once over {segment.reason}")
         return replace(segment, strategy="single", reason=f"it runs once over {segment.reason}")
@@ -167,6 +172,15 @@ class _Chooser:
         return (
             f"{in_words(size)} of inputs are more than the {in_words(limit)} for every task" if size > limit else None
         )
+
+    def _is_light(self, stratum: Stratum) -> bool:
+        """Whether relations stay about as small as the inputs: of one column, or with one value a key, and rules that
+        join them with one other relation."""
+        best = best_of(self.program, stratum)
+        if any(len(self.program.relations[name].columns) - (best is not None) > 1 for name in stratum.relations):
+            return False
+        queries = [query_of(rule.body) for rule in stratum.rules]
+        return all(sum(isinstance(literal, Rows) for literal in query.literals) <= 2 for query in queries)
 
     def _forced(self, stratum: Stratum, wanted: str) -> Segment:
         reason = self.refusal(stratum, wanted)

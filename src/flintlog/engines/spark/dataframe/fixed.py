@@ -3,12 +3,12 @@ Each is computed once, and kept in the places where joins look for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.dataframe.scalars import literal, quoted
-from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, place_names
+from flintlog.engines.spark.dataframe.scalars import quoted
+from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, place_names, salts_of
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
 from flintlog.engines.spark.frames import known_rows
 from flintlog.ir.program import Program
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Keys with more than this part of what a place has on average, if the rows are worth the trouble.
 SHARE, WORTH_SALT = 4, 50_000
+# Numbers that are tried for every place, until one sends a key there.
+TRIED = 16
 
 
 @dataclass
@@ -97,19 +99,29 @@ class Fixed:
         if copy.rows < WORTH_SALT:
             return None
         names = place_names(arity)
-        columns = ", ".join(names[i] for i in wanted)
+        key = [names[i] for i in wanted]
         least = copy.rows // (SHARE * self.partitions)
-        hot = f"SELECT {columns} FROM {copy.view} GROUP BY {columns} HAVING count(*) > {least}L"
-        keys = tuple(tuple(row) for row in self.workspace.sql(hot).collect())
-        if not keys:
+        hot = f"SELECT {', '.join(key)} FROM {copy.view} GROUP BY {', '.join(key)} HAVING count(*) > {least}L"
+        salts = self._salts(hot, key)
+        if not salts:
             return None
-        listed = ", ".join(f"({', '.join(map(literal, key))})" for key in keys)
-        salt = f"CASE WHEN ({columns}) IN ({listed}) THEN pmod(hash({', '.join(names)}), {self.partitions}) ELSE 0 END"
+        listed = salts_of(key, salts)
+        salt = f"element_at({listed}, 1 + pmod(hash({', '.join(names)}), size({listed})))"
         text = f"SELECT *, {salt} AS {quoted(SALT)} FROM {copy.view}"
-        placed = f"SELECT /*+ REPARTITION({self.partitions}, {columns}, {quoted(SALT)}) */ * FROM ({text})"
-        kept = self.workspace.keep([self.workspace.sql(placed)])[0]
+        hint = f"/*+ REPARTITION({self.partitions}, {', '.join(key)}, {quoted(SALT)}) */"
+        kept = self.workspace.keep([self.workspace.sql(f"SELECT {hint} * FROM ({text})")])[0]
         self._spread_copies.append(kept)
-        return Salted(Rows(f"SELECT * FROM {kept.view}", kept.rows), keys, self.partitions)
+        return Salted(Rows(f"SELECT * FROM {kept.view}", kept.rows), salts)
+
+    def _salts(self, hot: str, key: Sequence[str]) -> dict[tuple[int, ...], list[int]]:
+        """For each key that a text selects, a salt for every place: Spark finds the place of a row by this `hash`."""
+        place = f"pmod(hash({', '.join(key)}, salt), {self.partitions})"
+        tried = f"SELECT explode(sequence(0, {TRIED * self.partitions})) AS salt, * FROM ({hot})"
+        found = f"SELECT {', '.join(key)}, min(salt) AS salt FROM ({tried}) GROUP BY {', '.join(key)}, {place}"
+        salts: dict[tuple[int, ...], list[int]] = {}
+        for row in self.workspace.sql(found).collect():
+            salts.setdefault(tuple(row)[:-1], []).append(row[-1])
+        return salts
 
     def clear(self) -> None:
         """Forgets all copies: rows will be placed differently."""

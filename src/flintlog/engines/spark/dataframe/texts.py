@@ -23,25 +23,30 @@ class Rows:
     count: int
 
 
-@dataclass(frozen=True)
-class Salted:
-    """Rows of which some keys have too many for one place: those are spread by the column SALT, from 0 to `places`.
-    `keys` are words of the columns that a join asked for."""
-
-    rows: Rows
-    keys: tuple[tuple[int, ...], ...]
-    places: int
-
-
 SALT = "salt$"
 
 
+@dataclass(frozen=True)
+class Salted:
+    """Rows of which some keys have too many for one place. The column SALT spreads those: it has one of the numbers
+    that `salts` has for their key."""
+
+    rows: Rows
+    salts: Mapping[tuple[int, ...], Sequence[int]]
+
+
+def salts_of(columns: Sequence[str], salts: Mapping[tuple[int, ...], Sequence[int]]) -> str:
+    """All salts of the key in these columns; a key with few rows has one."""
+    cases = []
+    for key, numbers in salts.items():
+        test = " AND ".join(f"{quoted(c)} = {literal(word)}" for c, word in zip(columns, key, strict=True))
+        cases.append(f"WHEN {test} THEN array({', '.join(map(str, numbers))})")
+    return f"CASE {' '.join(cases)} ELSE array(0) END"
+
+
 def everywhere(text: str, on: Sequence[str], salted: Salted) -> str:
-    """Rows that meet salted ones: those with such keys go to all places."""
-    names = ", ".join(map(quoted, on))
-    keys = ", ".join(f"({', '.join(map(literal, key))})" for key in salted.keys)
-    places = f"CASE WHEN ({names}) IN ({keys}) THEN sequence(0, {salted.places - 1}) ELSE array(0) END"
-    return f"SELECT *, explode({places}) AS {quoted(SALT)} FROM ({text})"
+    """Rows that meet salted ones: those with such keys go wherever these are."""
+    return f"SELECT *, explode({salts_of(on, salted.salts)}) AS {quoted(SALT)} FROM ({text})"
 
 
 def place_names(arity: int) -> list[str]:
