@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flintlog.engines.query import Query, Rows, query_of, recursive_rows
+from flintlog.engines.query import Query, Rows, query_of, reads_inside, recursive_rows
 from flintlog.ir.program import Program, Stratum, Subsumption
 from flintlog.ir.relation import Where
 from flintlog.ir.scalar import Call, Column, Compare
@@ -31,7 +31,8 @@ def best_of(program: Program, stratum: Stratum) -> Best | None:
     best = _merged(program, stratum) if relation.merge else _subsumed(program, stratum)
     if best is None or relation.kinds[best.position] is not Kind.NUMBER:
         return None
-    linear = all(len(recursive_rows(query_of(rule.body), stratum.relations)) <= 1 for rule in stratum.rules)
+    own, queries = stratum.relations, [query_of(rule.body) for rule in stratum.rules]
+    linear = all(len(recursive_rows(query, own)) <= 1 and not reads_inside(query, own) for query in queries)
     return best if linear else None
 
 

@@ -5,7 +5,7 @@ The tree says what a rule means; a query forgets in which order it said so, so t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -27,7 +27,7 @@ from flintlog.ir.relation import (
     Where,
 )
 from flintlog.ir.scalar import Column, Compare, Scalar
-from flintlog.ir.visit import columns_of, rewrite_condition, rewrite_scalar, terms_of
+from flintlog.ir.visit import columns_of, relations_of, rewrite_condition, rewrite_scalar, terms_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +178,15 @@ class _Builder:
 def _column(scalar: Scalar) -> Column:
     assert isinstance(scalar, Column)
     return scalar
+
+
+def reads_inside(query: Query, relations: Collection[str]) -> bool:
+    """Whether one of these relations is read where only whole relations can be: in an aggregate, or by a test."""
+    for literal in query.literals:
+        node = literal.node if isinstance(literal, Absent) else literal.source if isinstance(literal, Rows) else ""
+        if not isinstance(node, str) and not relations_of(node, {}).isdisjoint(relations):
+            return True
+    return False
 
 
 def recursive_rows(query: Query, relations: Sequence[str]) -> list[int]:

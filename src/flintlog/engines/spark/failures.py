@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,10 @@ def explained(strata: str, strategy: str) -> Iterator[None]:
         yield
     except FlintlogError as error:
         raise FlintlogError([_named(d, strata, strategy) for d in error.diagnostics]) from None
+    except pickle.PicklingError as error:
+        message = f"{strata} ({strategy}): something cannot travel to a task: {_first_line(str(error))}"
+        note = "a functor must not hold a lock, an open file or a connection: make these when it is called"
+        raise FlintlogError([Diagnostic("E934", message, note=note)]) from error
     except Exception as error:
         if not type(error).__module__.startswith(("py4j", "pyspark")):
             raise

@@ -19,7 +19,7 @@ from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.program import Program, Relation, Rule, Stratum
 from flintlog.ir.relation import Let, Node, Scan, Where
 from flintlog.ir.scalar import Column
-from flintlog.ir.visit import columns_of, relations_of, rewrite, terms_of
+from flintlog.ir.visit import columns_of, rewrite, terms_of
 from flintlog.types import Field
 
 
@@ -218,18 +218,6 @@ class _Spreading:
             home = columns.pop(wanted)
             self.copies[name] = {wanted: home, **columns}
         return {name: tuple(columns.values()) for name, columns in self.copies.items()}
-
-
-def own_inside(program: Program, stratum: Stratum) -> bool:
-    """Whether a rule reads the stratum's own relations where only whole relations can be read: in an aggregate, or in
-    what a test looks into."""
-    own = frozenset(stratum.relations)
-    for rule in stratum.rules:
-        for literal in query_of(rule.body).literals:
-            node = literal.node if isinstance(literal, Absent) else literal.source if isinstance(literal, Rows) else ""
-            if not isinstance(node, str) and own & relations_of(node, program.shared):
-                return True
-    return False
 
 
 def _has(rows: Rows, variable: str) -> bool:

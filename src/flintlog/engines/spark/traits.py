@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flintlog.engines.best import best_of
 from flintlog.engines.by_rows import needs_rows
-from flintlog.engines.spark.spread import own_inside
+from flintlog.engines.query import query_of, reads_inside
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.relation import Aggregate, Node, Values
 from flintlog.ir.scalar import (
@@ -41,7 +41,7 @@ def why_together(program: Program, stratum: Stratum) -> str | None:
             return f"the rounds of `{name}` are recorded"
         if (relation.merge or _subsumed(stratum, name)) and best_of(program, stratum) is None:
             return f"rows of `{name}` merge or subsume in a way of their own"
-    if own_inside(program, stratum):
+    if any(reads_inside(query_of(rule.body), stratum.relations) for rule in stratum.rules):
         return "an aggregate or a test reads what is being computed"
     for scalar in _scalars(stratum):
         match scalar:
