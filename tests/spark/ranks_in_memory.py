@@ -110,7 +110,7 @@ def run_decomposed(program: ir.Program, stratum: ir.Stratum, pivots, words, mach
         if relation in words
     }
     width = max(1, *(len(program.relations[name].columns) for name in stratum.relations))
-    seed = MachineSeed(machine.words.size, tuple(machine._values), True, machine.functions)
+    seed = MachineSeed(machine.words.size, tuple(machine.known.values), True, machine.functions)
     work = Work(parts.program, tuple(inputs), carried, stratum.relations, (), seed, None, 1, True, width)
     found = {name: [] for name in stratum.relations}
     for task in range(tasks):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 from collections.abc import Callable
@@ -279,8 +280,22 @@ def test_several_inputs_add_up_and_are_given_back(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(ingest, "READ_HERE", -1)
     there = union_of([here[0], read(spark, EDGE, tmp_path, filename="1.facts")])
     assert (table_behind(there), known_rows(there), rows(there, EDGE)) == (None, 2, [(0, "a"), (1, "a")])
+    kept = _kept(spark, both)
     release(there)
+    assert _kept(spark, both) == kept - 1
     assert rows(there, EDGE) == [(0, "a"), (1, "a")]
+    frame = read(spark, EDGE, tmp_path, filename="1.facts")
+    assert _kept(spark, both) == kept
+    del frame
+    assert _kept(spark, both) == kept - 1
+
+
+def _kept(spark: SparkSession, frame: Any) -> int:
+    """How many things Spark keeps that somebody needs."""
+    context: Any = spark.sparkContext
+    gc.collect()
+    release(frame)  # for which nothing is kept
+    return int(context._jsc.getPersistentRDDs().size())
 
 
 def _quiet_derby(spark: SparkSession, folder: Path) -> None:

@@ -6,8 +6,6 @@ stratum to which it does not apply gets another, and at the end enough of them m
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 

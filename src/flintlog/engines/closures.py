@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from flintlog.diagnostics import InternalError
+from flintlog.engines.numbered_values import NumberedValues
 from flintlog.ir import functors
 from flintlog.ir.relation import Each, Let, Schema, Step, Where
 from flintlog.ir.scalar import (
@@ -30,7 +30,7 @@ from flintlog.ir.scalar import (
 )
 from flintlog.ir.words import Words
 from flintlog.source import NOWHERE, Span
-from flintlog.types import Adt, Kind, Row, Value
+from flintlog.types import Adt, Kind, Row
 
 Getter = Callable[[Row], Any]
 Pipeline = Callable[[Iterable[Row]], Iterable[Row]]
@@ -47,8 +47,7 @@ class Machine:
         self.notify: functors.Notify = lambda message: notify(message, self.place)
         self.counter = 0
         self.round = 0
-        self._numbers: dict[Value, int] = {}
-        self._values: list[Value] = []
+        self.known = NumberedValues()
 
     def next_count(self) -> int:
         self.counter += 1
@@ -62,20 +61,13 @@ class Machine:
             return self.words.signed(value)
         if value is None:
             return 0
-        number = self._numbers.get(value)
-        if number is None:
-            number = self._numbers[value] = len(self._values)
-            self._values.append(value)
+        number = self.known.number(value)
         # Zero is nil among records; symbols start there.
         return number if kind is Kind.SYMBOL else number + 1
 
     def intern(self, texts: Sequence[str]) -> list[int]:
         """The words of symbols, as `word` gives them one by one, for many at once."""
-        numbers, known = self._numbers, len(self._numbers)
-        words = [numbers.setdefault(text, len(numbers)) for text in texts]
-        # The dictionary keeps the order in which texts came.
-        self._values.extend(islice(numbers, known, None))
-        return words
+        return self.known.numbers(texts)
 
     def value(self, word: int, kind: Kind) -> Any:
         """The value that a machine word stands for."""
@@ -88,9 +80,10 @@ class Machine:
         if kind is Kind.RECORD and word == 0:
             return None
         number = word if kind is Kind.SYMBOL else word - 1
-        if not 0 <= number < len(self._values):
+        values = self.known.values
+        if not 0 <= number < len(values):
             raise functors.EvaluationError(f"as(…): no {kind.value} has the number {word}")
-        return self._values[number]
+        return values[number]
 
     # --- Scalars ----------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ def owner(column: NDArray[numpy.int64], tasks: int) -> NDArray[numpy.int64]:
 
     >>> import numpy
     >>> owner(numpy.array([0, 1, 2, -1]), 2).tolist()
-    [0, 1, 0, 1]
+    [0, 1, 0, 0]
     """
     import numpy as np
 

@@ -62,10 +62,8 @@ def machine_of(seed: Seed, notify: Callable[[str], None]) -> Machine:
         del _machines[next(iter(_machines))]
     pieces = seed.pieces()
     for piece in pieces[loaded:]:
-        values = [settled(value) for value in piece()]
-        first = len(machine._values)
-        machine._numbers.update({value: first + i for i, value in enumerate(values)})
-        machine._values.extend(values)
+        for value in piece():
+            machine.known.learn(len(machine.known), settled(value))
     _machines[seed.token] = machine, len(pieces)
     machine.functions, machine.notify, machine.round = seed.functions, notify, seed.round
     return machine
@@ -87,7 +85,7 @@ class _Writer:
 
     def __init__(self, machine: Machine, kinds: Sequence[Kind], report: Report) -> None:
         self.machine, self.kinds, self.report = machine, kinds, report
-        self.known = len(machine._values)
+        self.known = len(machine.known)
         self.messages: dict[str, None] = {}
 
     def batch(self, columns: Sequence[Array], size: int) -> pa.RecordBatch:
@@ -101,9 +99,7 @@ class _Writer:
 
     def forget(self) -> None:
         """Takes back the numbers that were given since the last time: other tasks give the same to other values."""
-        for value in self.machine._values[self.known :]:
-            del self.machine._numbers[value]
-        del self.machine._values[self.known :]
+        self.machine.known.forget(self.known)
 
     def last(self) -> Iterator[pa.RecordBatch]:
         """What there is to say."""
@@ -116,7 +112,7 @@ class _Writer:
     def _values_of(self, words: Array, kind: Kind) -> pa.Array:
         """The values that have no number but here, and null elsewhere."""
         numbers = words if kind is Kind.SYMBOL else words - 1
-        values = self.machine._values
+        values = self.machine.known.values
         pickled = [pickle.dumps(values[n], 5) if n >= self.known else None for n in numbers.tolist()]
         return pa.array(pickled, pa.binary())
 

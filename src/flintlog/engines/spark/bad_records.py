@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
-from flintlog.engines.spark.frames import keep, with_known_rows
+from flintlog.engines.spark.frames import with_known_rows
+from flintlog.engines.spark.kept import keep_for
 from flintlog.engines.spark.locations import address_of, is_address, not_shared
 from flintlog.engines.spark.notes import NOTE, Note, report_notes, unpacked_note
 from flintlog.engines.spark.plain import text_array
@@ -70,8 +71,9 @@ def settled(
             parsed.unpersist()
         raise
     good = parsed.where(fn.col(NOTE).isNull()).drop(NOTE).toDF(*source.names)
-    with_known_rows(good, total - noted)
-    return keep(good, parsed) if keeps else good
+    if keeps:
+        keep_for(good, parsed)
+    return with_known_rows(good, total - noted)
 
 
 def _counts(source: Source, parsed: DataFrame) -> tuple[int, int, int]:

@@ -27,6 +27,7 @@ from flintlog.engines.spark.frames import (
     with_known_rows,
     with_table,
 )
+from flintlog.engines.spark.kept import keep_for, release
 from flintlog.engines.spark.plain import places
 from flintlog.engines.spark.word_columns import floats_to_words, plain_of, word_of, words_to_floats
 from flintlog.engines.spark.word_tables import plain_of_words, words_of_plain
@@ -52,17 +53,16 @@ class Dictionary:
 
     def __init__(self, spark: SparkSession, machine: Machine, types: TypeTable | None = None) -> None:
         self._spark, self._machine, self._types = spark, machine, types or {}
-        self._first = len(machine._values)
+        self._first = len(machine.known)
         self._spread: Entries | None = None  # values of the inputs that Spark has numbered, from `_first` on
         self._is_whole = True  # whether the machine has every value
         self._fresh: list[tuple[int, Value]] = []  # values of the run that the machine cannot take yet
-        self._persisted: DataFrame | None = None
         self._here: tuple[int, Entries] | None = None
 
     @property
     def size(self) -> int:
         """The first number that no value has, and none before it had."""
-        size = len(self._machine._values)
+        size = len(self._machine.known)
         if self._spread is not None and not self._is_whole:
             size += self._spread.count
         return max([size, *(number + 1 for number, _ in self._fresh)])
@@ -70,7 +70,7 @@ class Dictionary:
     def encode(self, frames: Mapping[str, tuple[Relation, DataFrame]]) -> dict[str, DataFrame]:
         """The word frames of the plain frames of all inputs of a run: to be called once. Without symbols, records and
         branches that is a cast, and no job."""
-        self._first = len(self._machine._values)
+        self._first = len(self._machine.known)
         named = {name: found for name, found in frames.items() if _has_texts(found[0])}
         if named and not all(_is_small(frame) for _, frame in named.values()):
             self._number(named.values())
@@ -107,7 +107,7 @@ class Dictionary:
         """The machine with every value. Fetches what Spark has numbered, the first time."""
         if not self._is_whole:
             assert self._spread is not None
-            if len(self._machine._values) != self._first:
+            if len(self._machine.known) != self._first:
                 raise InternalError("dictionary", "values were numbered without those of the inputs")
             self._is_whole = True
             for number, value in collected(self._spread, self._types, self._machine.words.size):
@@ -125,22 +125,19 @@ class Dictionary:
             self._place(number, value)
 
     def close(self) -> None:
-        """Gives back what Spark keeps for the dictionary; frames that were encoded or decoded with it may be lost."""
-        if self._persisted is not None:
-            self._persisted.unpersist()
+        """Gives back what Spark keeps for the dictionary, which happens anyway when nobody has it any more."""
+        release(self)
 
     def _place(self, number: int, value: Value) -> None:
-        values = self._machine._values
-        values.extend([None] * (number + 1 - len(values)))
-        values[number] = value
-        self._machine._numbers.setdefault(value, number)
+        self._machine.known.learn(number, value)
 
     def _number(self, named: Iterable[tuple[Relation, DataFrame]]) -> None:
         """Has Spark number all values of plain frames, in one job."""
-        constants = entries_of(self._spark, enumerate(self._machine._values))
+        constants = entries_of(self._spark, enumerate(self._machine.known.values))
         found = [(relation, _by_place(frame)) for relation, frame in named]
         parts = _parts(self._spark, [frame for _, frame in found])
-        self._spread, self._persisted = distinct_entries(found, constants, self._first, parts)
+        self._spread, persisted = distinct_entries(found, constants, self._first, parts)
+        keep_for(self, persisted)
         self._is_whole = False
 
     def _words(self, relation: Relation, plain: pa.Table) -> pa.Table:
@@ -163,7 +160,7 @@ class Dictionary:
 
     def _entries(self) -> tuple[DataFrame, bool]:
         """All entries for Spark, and whether they may stand in every executor."""
-        values = self._machine._values
+        values = self._machine.known.values
         inputs = self._spread.count if self._spread is not None else 0
         known = len(values) + len(self._fresh)
         if self._here is None or self._here[0] != known:

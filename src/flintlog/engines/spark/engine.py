@@ -64,7 +64,7 @@ class SparkEngine:
         machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
         for symbol in constants(without_shared(program)):
             machine.word(symbol, Kind.SYMBOL)
-        texts = tuple(machine._values)
+        texts = tuple(machine.known.values)
         travel_by_value(evaluation.functions)
         dictionary = Dictionary(spark, machine, program.types)
         return SparkRun(spark, program, evaluation, dictionary, texts, plain).run()

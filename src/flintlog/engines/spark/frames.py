@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 from weakref import WeakKeyDictionary
 
+from flintlog.engines.spark.kept import share
 from flintlog.engines.spark.session import is_connect
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 _tables: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
 _rows: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
-_kept: WeakKeyDictionary[DataFrame, list[DataFrame]] = WeakKeyDictionary()
 _configuring = Lock()
 
 
@@ -88,20 +87,6 @@ def estimated_bytes(frame: DataFrame) -> int | None:
     return size if size < 1 << 60 else None
 
 
-def never_kept(frame: DataFrame) -> DataFrame:
-    """The same rows, read anew. Spark takes a DataFrame for another one that it keeps if their plans are the same,
-    though a file may have changed since; no other plan is the same as this one."""
-    from pyspark.sql import functions as fn
-
-    return frame.where(fn.lit(uuid4().hex).isNotNull())
-
-
-def keep(frame: DataFrame, persisted: DataFrame) -> DataFrame:
-    """The same DataFrame; `release` then gives back what Spark keeps for it."""
-    _kept[frame] = [persisted]
-    return frame
-
-
 def union_of(frames: Sequence[DataFrame]) -> DataFrame:
     """All rows of DataFrames with the same columns; what is known of all of them is known of the union."""
     import pyarrow as pa
@@ -117,15 +102,8 @@ def union_of(frames: Sequence[DataFrame]) -> DataFrame:
     if len(tables) == len(frames):
         with_table(union, pa.concat_tables([table.rename_columns(tables[0].column_names) for table in tables]))
     with_known_rows(union, None if None in rows else sum(count or 0 for count in rows))
-    _kept[union] = [one for frame in frames for one in _kept.get(frame, ())]
+    share(union, frames)
     return union
-
-
-def release(frame: DataFrame) -> None:
-    """Gives back what Spark keeps for a DataFrame that was made here, if anything: it is computed again when it is
-    used again."""
-    for persisted in _kept.pop(frame, ()):
-        persisted.unpersist()
 
 
 @contextmanager

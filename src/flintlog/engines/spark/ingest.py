@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic
 from flintlog.engines.spark.driver_source import read_files_here, read_here, read_lines_here
-from flintlog.engines.spark.frames import estimated_bytes, frame_of, known_rows, release, table_behind
+from flintlog.engines.spark.frames import estimated_bytes, frame_of, known_rows, table_behind
+from flintlog.engines.spark.kept import release
 from flintlog.engines.spark.line_tasks import LineJob
 from flintlog.engines.spark.locations import Location, is_hidden, locate
 from flintlog.engines.spark.plain import NULLARY, plain_table

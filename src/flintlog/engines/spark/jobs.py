@@ -162,7 +162,7 @@ class Jobs:
         """`relation_of` has the relations behind the names that tasks use, where these differ."""
         self._relation_of = relation_of or {}
         needs_all = any(looks_into_values(program, stratum) for stratum in program.strata)
-        values = self.dictionary.machine()._values if needs_all else self.constants
+        values = self.dictionary.machine().known.values if needs_all else self.constants
         return Work(
             program=replace(program, io=()),
             inputs=tuple(inputs),

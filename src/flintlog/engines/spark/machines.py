@@ -9,6 +9,7 @@ from typing import Any
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.closures import Machine
+from flintlog.engines.numbered_values import NumberedValues
 from flintlog.ir.words import Words
 from flintlog.source import Span
 from flintlog.types import Kind, Value
@@ -30,8 +31,7 @@ class MachineSeed:
     def machine(self, notify: Callable[[str, Span], None]) -> Machine:
         kind = Machine if self.all else _SealedMachine
         machine = kind(Words(self.word_size), self.functions, notify)
-        machine._numbers.update({value: number for number, value in enumerate(self.values)})
-        machine._values.extend(self.values)
+        machine.known = NumberedValues(self.values)
         return machine
 
 
@@ -48,19 +48,19 @@ def travel_by_value(functions: Mapping[str, Callable[..., Any]]) -> None:
 
 def values_since(machine: Machine, known: int) -> list[tuple[int, Value]]:
     """The values that a machine has numbered beyond the first so many."""
-    return list(enumerate(machine._values[known:], known))
+    return list(enumerate(machine.known.values[known:], known))
 
 
 class _SealedMachine(Machine):
     """Knows the constants of a program; another value would get a number that stands for something else elsewhere."""
 
     def word(self, value: Any, kind: Kind) -> int:
-        if not kind.is_numeric and value is not None and value not in self._numbers:
+        if not kind.is_numeric and value is not None and value not in self.known:
             raise InternalError("spark", f"a task came upon the value {value!r}, which it was not given")
         return super().word(value, kind)
 
     def value(self, word: int, kind: Kind) -> Any:
-        if not kind.is_numeric and word - (kind is not Kind.SYMBOL) >= len(self._values):
+        if not kind.is_numeric and word - (kind is not Kind.SYMBOL) >= len(self.known):
             raise InternalError("spark", f"a task looked into the {kind.value} {word}, which it was not given")
         return super().value(word, kind)
 

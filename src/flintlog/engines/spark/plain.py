@@ -152,8 +152,8 @@ def rows_of(table: pa.Table, schema: Schema) -> list[Row]:
 
 
 def record_text(value: Value) -> str:
-    """A record or branch as text that can be read back, the same for equal values: negative zero prints like zero, and
-    a float with all digits that it may need, whatever its type. Nothing here recurses: lists are nested records."""
+    """A record or branch as text that can be read back: the same for equal values, and for no others. So a float shows
+    that it is one, and has all digits that it may need, whatever its type. Nothing recurses: lists are deep records."""
     pieces: list[str] = []
     todo: list[Any] = [value]
     while todo:
@@ -183,7 +183,8 @@ def _float_text(value: float) -> str:
     # Readers refuse numerals of such small numbers, which have lost digits, unless they are exact.
     if 0 < abs(value) < _LEAST or (0 < abs(value) < _LEAST_SINGLE and round_to_single(value) == value):
         return value.hex()
-    return print_float(value or 0.0, 17)
+    text = print_float(value, 17)
+    return f"{text}.0" if text.removeprefix("-").isdigit() else text
 
 
 _LEAST, _LEAST_SINGLE = 2.0**-1022, 2.0**-126

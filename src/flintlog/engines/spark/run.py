@@ -139,11 +139,8 @@ class SparkRun:
 
     def _add_values(self, values: Sequence[Value]) -> list[int]:
         """Numbers for values that rules have made."""
-        machine = self.dictionary.machine()
-        known = len(machine._values)
-        numbers = [machine._numbers.setdefault(value, len(machine._numbers)) for value in values]
-        machine._values.extend(list(machine._numbers)[known:])
-        return numbers
+        known = self.dictionary.machine().known
+        return [known.number(value) for value in values]
 
     def _computed(self, strata: Sequence[Stratum]) -> list[str]:
         """The relations that strata compute: their own, and those that record the rounds of these."""

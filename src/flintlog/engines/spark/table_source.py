@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.bad_records import Placed, settled
 from flintlog.engines.spark.columns import chosen_columns, plain_columns
-from flintlog.engines.spark.frames import never_kept
+from flintlog.engines.spark.kept import never_kept
 from flintlog.engines.spark.locations import Location
 from flintlog.engines.spark.notes import NOTE
 from flintlog.engines.spark.plain import plain_ddl

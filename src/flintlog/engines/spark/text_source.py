@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.bad_records import PLACED_DDL, Placed, settled
 from flintlog.engines.spark.file_tasks import FileJob, read_file_places, read_files
-from flintlog.engines.spark.frames import never_kept
+from flintlog.engines.spark.kept import never_kept
 from flintlog.engines.spark.line_tasks import LineJob, read_lines, read_places
 from flintlog.engines.spark.locations import Location
 from flintlog.engines.spark.notes import NOTE

@@ -23,8 +23,7 @@ def joined_by(rules: Sequence[Rule], own: Collection[str]) -> dict[str, tuple[in
 def _joins(node: Node, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
     match node:
         case Scan():
-            at = {column.name: i for i, column in enumerate(node.schema)}
-            yield node.relation, tuple(sorted(at[name] for name in wanted))
+            yield node.relation, tuple(sorted(positions(node, wanted)))
         case FlatMap():
             yield from _joins(node.input, passed_down(node.output, wanted))
         case JoinFlatMap() | SemiJoin() | AntiJoin():
@@ -37,6 +36,12 @@ def _joins(node: Node, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[int, 
             yield from _joins(node.input, node.by)
         case _:
             pass
+
+
+def positions(node: Node, wanted: Sequence[str]) -> tuple[int, ...]:
+    """Where the wanted columns stand in a node's schema; nowhere unless all of them do."""
+    at = {column.name: i for i, column in enumerate(node.schema)}
+    return tuple(at[name] for name in wanted) if all(name in at for name in wanted) else ()
 
 
 def passed_down(output: Sequence[tuple[str, Scalar]], wanted: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.spark.dataframe.folds import fold_text, in_sql
-from flintlog.engines.spark.dataframe.places import passed_down
+from flintlog.engines.spark.dataframe.places import passed_down, positions
 from flintlog.engines.spark.dataframe.scalars import Scalars, is_native, quoted
 from flintlog.engines.spark.dataframe.sets import is_distinct
 from flintlog.engines.spark.dataframe.texts import (
@@ -78,8 +78,7 @@ class Plans:
 
     def rows(self, node: Node, wanted: Sequence[str] = ()) -> Rows:
         """A text for the node's rows, placed by the columns `wanted` if that costs nothing."""
-        at = {column.name: i for i, column in enumerate(node.schema)}
-        places = tuple(at[name] for name in wanted if name in at)
+        places = positions(node, wanted)
         kept = self.sources.fixed(node, places)
         if kept is not None:
             return Rows(renamed(node.schema, kept.text), kept.count)
@@ -131,8 +130,7 @@ class Plans:
         """Both inputs of a join, and the columns they share. Where a key has very many rows on one side, these are
         spread over all places, and those of the other side with that key go to all of them."""
         for place, side in enumerate((node.right, node.left)):
-            at = {column.name: i for i, column in enumerate(side.schema)}
-            salted = self.sources.salted(side, tuple(at[name] for name in node.on))
+            salted = self.sources.salted(side, positions(side, node.on))
             if salted is not None:
                 heavy = Rows(renamed(side.schema, salted.rows.text, SALT), salted.rows.count)
                 other = self.rows(node.left if place == 0 else node.right)

@@ -86,7 +86,7 @@ class PythonSteps:
     def _seed(self, looks: bool) -> Seed:
         """What tasks have to know; values of symbols and records only if they look into them."""
         if looks:
-            values = self.context.machine()._values
+            values = self.context.machine().known.values
             if len(values) > self._known:
                 self._sent.append(self._send(values[self._known :]))
                 self._known = len(values)

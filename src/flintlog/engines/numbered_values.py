@@ -1,0 +1,77 @@
+"""Which number stands for which symbol, record or branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from struct import pack
+from typing import Any
+
+from flintlog.types import Adt, Value
+
+# Stands before the bits of a float: nothing that a program makes equals it.
+_FLOAT = object()
+
+
+class NumberedValues:
+    """Values have the numbers 0, 1, … in the order in which they come.
+
+    >>> known = NumberedValues(["a"])
+    >>> known.number("b"), known.number("a"), known.number((1,)), known.number((1.0,)), known.values
+    (1, 0, 2, 3, ['a', 'b', (1,), (1.0,)])
+    """
+
+    def __init__(self, values: Iterable[Value] = ()) -> None:
+        self.values: list[Value] = []
+        self._numbers: dict[Any, int] = {}
+        for value in values:
+            self.learn(len(self.values), value)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, value: Value) -> bool:
+        return _key(value) in self._numbers
+
+    def number(self, value: Value) -> int:
+        """The number of a value; the next one if it has none yet."""
+        key = value if isinstance(value, str) else _key(value)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.values)
+            self.values.append(value)
+        return number
+
+    def numbers(self, texts: Sequence[str]) -> list[int]:
+        """The numbers of symbols."""
+        return [self.number(text) for text in texts]
+
+    def learn(self, number: int, value: Value) -> None:
+        """Takes in a value that has its number already. Numbers between that are left out have no value yet."""
+        self.values.extend([None] * (number + 1 - len(self.values)))
+        self.values[number] = value
+        self._numbers.setdefault(_key(value), number)
+
+    def forget(self, since: int) -> None:
+        """Takes the values from some number on back."""
+        for value in self.values[since:]:
+            self._numbers.pop(_key(value), None)
+        del self.values[since:]
+
+
+def _key(value: Any) -> Any:
+    """What tells values apart: to Python, 1 and 1.0 are equal, and so are records of them. Floats are their bits."""
+    return _with_bits(value) if _has_float(value) else value
+
+
+def _has_float(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(_has_float(part) for part in value)
+    return isinstance(value, float)
+
+
+def _with_bits(value: Any) -> Any:
+    if isinstance(value, Adt):
+        return Adt, value.branch, _with_bits(value.args)
+    if isinstance(value, tuple):
+        return tuple([_with_bits(part) for part in value])
+    return (_FLOAT, pack("<d", value)) if isinstance(value, float) else value
