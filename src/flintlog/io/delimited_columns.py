@@ -33,6 +33,8 @@ def read_delimited_columns(data: bytes, schema: Schema, layout: Dialect) -> Colu
     width = lines[: lines.find(b"\n") if b"\n" in lines else len(lines)].count(delimiter) + 1
     if width <= max(layout.picks) or (width > len(layout.picks) and not layout.chosen):
         return None
+    if width > 1 and (lines.startswith(b"\n") or b"\n\n" in lines):
+        return None  # Arrow makes a row of empty symbols of a line without any
     kinds: list[Kind | None] = [None] * width
     for place, kind in zip(layout.picks, schema.kinds(), strict=True):
         kinds[place] = kind

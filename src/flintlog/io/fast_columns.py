@@ -98,7 +98,7 @@ def _singles(texts: Sequence[str]) -> list[float] | None:
     if doubles is None or _any_between_singles(doubles):
         return None
     singles = array("f", doubles).tolist()
-    return singles if all(map(isfinite, singles)) and not _any_below(singles, 2.0**-126) else None
+    return singles if all(map(isfinite, singles)) and not _any_below(doubles, 2.0**-126) else None
 
 
 def _any_between_singles(doubles: list[float]) -> bool:

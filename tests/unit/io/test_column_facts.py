@@ -213,3 +213,9 @@ def test_small_files_and_relations_without_columns_are_left_to_it_too(tmp_path: 
     assert fast(tmp_path, gzip.compress(b"1\n"), ["number"]) is None
     monkeypatch.setattr(column_facts, "SMALL", 20)
     assert fast(tmp_path, b"1\n", ["number"]) == [(1,)]
+
+
+@pytest.mark.parametrize("data", [b"a\tb\n\nc\td\n", b"\na\tb\n", b"a\tb\n\n"])
+def test_a_line_without_anything_is_no_row_of_empty_symbols(tmp_path: Path, data: bytes):
+    assert fast(tmp_path, data, ["symbol", "symbol"]) is None
+    assert careful(tmp_path, ["symbol", "symbol"])[1]

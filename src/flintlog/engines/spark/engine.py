@@ -73,6 +73,7 @@ class SparkEngine:
 def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation) -> dict[str, DataFrame]:
     """The facts of every relation that has some, as plain frames. Several inputs of one relation add up; all that is
     wrong with all of them comes in one go."""
+    from flintlog.engines.spark.frames import union_of
     from flintlog.engines.spark.ingest import plain_from_frame, plain_from_rows, read_source
 
     frames: dict[str, DataFrame] = {}
@@ -90,7 +91,7 @@ def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation)
         except FlintlogError as error:
             problems.extend(error.diagnostics)
             return
-        frames[name] = frames[name].unionByName(frame) if name in frames else frame
+        frames[name] = union_of([frames[name], frame]) if name in frames else frame
 
     facts: Mapping[str, Any] = evaluation.facts
     for name, rows in facts.items():

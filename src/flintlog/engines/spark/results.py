@@ -51,7 +51,8 @@ class SparkRows(Collection[Row]):
     def write_to(self, directive: IoDirective, output_dir: Path | str) -> bool:
         """Lets Spark write the rows, if it can; False if they are to be written here."""
         with explained(self._relation.name, "results"):
-            return write_sink(self._spark, self._relation, self.frame(), directive, output_dir, self._types)
+            how = self._types, self._word_size
+            return write_sink(self._spark, self._relation, self.frame(), directive, output_dir, *how)
 
     def __len__(self) -> int:
         if self._size is None:
