@@ -15,7 +15,7 @@ from tests.spark.watched import Watched, watched
 pytestmark = pytest.mark.slow
 
 # Rounds enough to be hit in the middle: thousands a second in a task, hundreds between tasks, a few as jobs.
-ROUNDS = {"single": 600_000, "decomposed": 600_000, "resident": 60_000, "dataframe": 60}
+ROUNDS = {"single": 600_000, "decomposed": 600_000, "resident": 40_000, "dataframe": 50}
 # What a Python worker has worked, in hundredths of a second, when it is well within the rounds.
 WELL_WITHIN = 350
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -73,6 +74,10 @@ def _diagnosis(text: str, strata: str, strategy: str) -> Diagnostic:
             f"{strata} ({strategy}): a task ran out of memory",
             note=_REMEDIES[strategy],
         )
+    if (missing := re.search(r"ModuleNotFoundError: (No module named '[\w.]+')", text)) is not None:
+        message = f"{strata} ({strategy}): the Python of the tasks lacks a package: {missing[1]}"
+        note = f"let PYSPARK_PYTHON name a Python that has it, before the session is made; this one is {sys.executable}"
+        return Diagnostic("E935", message, note=note)
     return Diagnostic("E930", f"{strata} ({strategy}): Spark failed: {_first_line(text)}", note=_cause(text))
 
 

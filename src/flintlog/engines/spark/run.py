@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
+
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.memory import total_memory
@@ -181,7 +183,12 @@ class SparkRun:
     def _slots(self) -> int:
         if is_connect(self.spark):
             return int(self.spark.conf.get("spark.default.parallelism", None) or 2)
-        return int(self.spark.sparkContext.defaultParallelism)
+        context = self.spark.sparkContext
+        try:
+            spark = context._jsc.sc()  # what a stage of tasks that must run at once is measured by
+            return max(1, int(spark.maxNumConcurrentTasks(spark.resourceProfileManager().defaultResourceProfile())))
+        except (AttributeError, Py4JError):
+            return int(context.defaultParallelism)
 
     def _memory(self) -> int:
         """What tasks may take together, roughly: on one machine what it has; elsewhere what executors were given."""

@@ -1,0 +1,62 @@
+"""The tests of this room that say how a run ends, with their session on clusters of real processes: two executors with
+a slot each, in `local-cluster[2,1,1024]` and under a standalone master with two workers; and on seven slots of one
+process, where resident tasks are seven too.
+
+In the fast lane, one program of each strategy runs on the local cluster. In the slow lane:
+
+- all cases of tests/programs with every strategy: 2 parts of a stratum on the local cluster, 7 under the standalone
+  master, and 7 resident tasks on seven slots (test_programs.py has 1, 2 and 7 parts with every strategy on two slots);
+- all programs of benchmarks/programs on their smallest data sets, with every strategy and 2 parts, on both clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.benchmark_data import data_sets
+from tests.spark.clusters import CLUSTERS, Cluster, run_tests
+
+from flintlog.engines.spark_options import STRATEGIES
+
+HERE = Path(__file__).parent
+PROGRAMS, BENCHMARKS = str(HERE / "test_programs.py"), str(HERE / "test_benchmarks.py")
+HOUR = 3600.0
+
+
+@pytest.fixture(scope="module", params=CLUSTERS)
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with CLUSTERS[request.param](tmp_path_factory.mktemp(request.param)) as cluster:
+        yield cluster
+
+
+def test_a_program_of_each_strategy_on_a_local_cluster(tmp_path: Path) -> None:
+    chosen = [f"{PROGRAMS}::test_strategy[{strategy}-2-recursion/linear_left]" for strategy in STRATEGIES]
+    with CLUSTERS["local-cluster"](tmp_path) as cluster:
+        said = run_tests(cluster, ["-m", "slow", *chosen], tmp_path, 300)
+    assert f"{len(chosen)} passed" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_programs(cluster: Cluster, strategy: str, tmp_path: Path) -> None:
+    partitions = 2 if cluster.master.startswith("local") else 7
+    run_tests(cluster, all_cases(strategy, partitions), tmp_path, 2 * HOUR)
+
+
+@pytest.mark.slow
+def test_programs_in_seven_resident_tasks(tmp_path: Path) -> None:
+    run_tests(Cluster("local[7]", {}), all_cases("resident", 7), tmp_path, 2 * HOUR)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_benchmarks(cluster: Cluster, strategy: str, tmp_path: Path) -> None:
+    data_sets()  # skips, where there are none
+    run_tests(cluster, ["-m", "slow", "-k", f"test_answers and {strategy}", BENCHMARKS], tmp_path, 2 * HOUR)
+
+
+def all_cases(strategy: str, partitions: int) -> list[str]:
+    """The arguments with which pytest runs all cases, and then looks whether the strategy was really used."""
+    return ["-m", "slow", "-k", f"test_strategy and {strategy}-{partitions} or test_enough", PROGRAMS]
