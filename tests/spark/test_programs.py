@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = (1, 2, 7)
 # How many of the cases, at least, have a stratum to which a strategy applies: a few less than there are.
-LEAST = {"dataframe": 340, "decomposed": 20, "resident": 320, "single": 400}
+LEAST = {"dataframe": 340, "decomposed": 12, "resident": 320, "single": 400}
 # With a Spark job for each of its 2,000 rounds, this takes minutes: once will do.
 MANY_ROUNDS = "recursion/long_chain"
 
