@@ -112,7 +112,7 @@ def run_decomposed(program: ir.Program, stratum: ir.Stratum, pivots, words, mach
     width = max(1, *(len(program.relations[name].columns) for name in stratum.relations))
     seed = MachineSeed(machine.words.size, tuple(machine.known.values), True, machine.functions)
     work = Work(parts.program, tuple(inputs), carried, stratum.relations, (), seed, None, 1, True, width)
-    found = {name: [] for name in stratum.relations}
+    found: dict[str, list] = {name: [] for name in stratum.relations}
     for task in range(tasks):
         here = pa.RecordBatch.from_pydict(
             {"r": pa.array([len(inputs)], pa.int32()), "k": pa.array([task], pa.int32()), "c0": [task]}
