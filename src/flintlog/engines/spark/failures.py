@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 
@@ -51,14 +52,10 @@ def explained(strata: str, strategy: str) -> Iterator[None]:
 
 
 def _named(diagnostic: Diagnostic, strata: str, strategy: str) -> Diagnostic:
-    if diagnostic.code != "E803" or strata in diagnostic.message:
+    if diagnostic.code not in ("E803", "E933") or strata in diagnostic.message:
         return diagnostic
-    return Diagnostic(
-        "E803",
-        f"{strata} ({strategy}): {diagnostic.message}",
-        diagnostic.span,
-        _REMEDIES[strategy],
-    )
+    note = _REMEDIES[strategy] if diagnostic.code == "E803" else diagnostic.note
+    return replace(diagnostic, message=f"{strata} ({strategy}): {diagnostic.message}", note=note)
 
 
 def _diagnosis(text: str, strata: str, strategy: str) -> Diagnostic:

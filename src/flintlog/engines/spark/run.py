@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -18,7 +19,7 @@ from flintlog.engines.spark.failures import explained
 from flintlog.engines.spark.ingest import estimated_bytes
 from flintlog.engines.spark.jobs import Jobs
 from flintlog.engines.spark.results import SparkRows
-from flintlog.engines.spark.session import is_connect
+from flintlog.engines.spark.session import before_end, is_connect
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import relations_of
@@ -137,7 +138,10 @@ class SparkRun:
             name: self.jobs.frames.get(name, self.jobs.empty(len(self.program.relations[name].columns)))
             for name in self._reads([stratum]) | frozenset(stratum.relations)
         }
-        self.jobs.frames |= dataframe.run_stratum(self.spark, self.program, original, frames, context)
+        computed = dataframe.run_stratum(self.spark, self.program, original, frames, context)
+        for frame in computed.values() if context.checkpoint_dir else ():
+            before_end(partial(dataframe.release, frame))  # files would stay for ever
+        self.jobs.frames |= computed
 
     def _add_values(self, values: Sequence[Value]) -> list[int]:
         """Numbers for values that rules have made."""

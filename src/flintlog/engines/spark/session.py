@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.gateway import environment, log_note, start_java
@@ -49,8 +49,20 @@ def open_session(
     return session, session is _Made.session
 
 
+def before_end(action: Callable[[], None]) -> None:
+    """Has something done before `end_session` stops a session: results that nobody will look at any more are given
+    back."""
+    _Made.actions.append(action)
+
+
 def end_session() -> None:
     """Stops the session that `open_session` made, if there is one."""
+    actions, _Made.actions = _Made.actions, []
+    for action in actions:
+        try:
+            action()
+        except Exception:
+            logging.getLogger(__name__).debug("a result was not given back", exc_info=True)
     session, _Made.session = _Made.session, None
     interrupts, _Made.interrupts = _Made.interrupts, None
     if session is not None:
@@ -103,6 +115,7 @@ class _Made:
 
     session: SparkSession | None = None
     interrupts: Interrupts | None = None
+    actions: ClassVar[list[Callable[[], None]]] = []
 
 
 def _set_properties(context: SparkContext, properties: Mapping[str, str | None]) -> None:
