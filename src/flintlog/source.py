@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,10 @@ class SourceFile:
             starts.append(position + 1)
             position = self.text.find("\n", position + 1)
         return starts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is nowhere is nowhere after a journey to another process too."""
+        return (_nowhere, ()) if self is NOWHERE.file else (SourceFile, (self.name, self.text, self.first_line))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1.
@@ -75,3 +80,7 @@ class Span:
 
 
 NOWHERE = Span(SourceFile("<none>", ""), 0, 0)
+
+
+def _nowhere() -> SourceFile:
+    return NOWHERE.file
