@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import shutil
+
 import pytest
 from tests.spark.clusters import Cluster, standalone
 from tests.spark.watched import Watched, watched
@@ -96,18 +98,101 @@ def test_a_killed_process_is_made_up_for(cluster: Cluster, strategy: str, victim
 def test_resident_tasks_resume_at_a_snapshot(cluster: Cluster, victim: str, tmp_path: Path) -> None:
     snapshots = tmp_path / "snapshots"
     rounds = ROUNDS["resident"]
-    with watched(
-        cluster, counting(rounds), tmp_path / "run", options("resident", "--checkpoint-dir", snapshots)
-    ) as run:
+    told = options("resident", "--checkpoint-dir", snapshots)
+    with watched(cluster, counting(rounds), tmp_path / "run", told) as run:
         get_going(run, "resident")
-        run.until(lambda: len(list(snapshots.rglob("snapshot-*-part-*"))) > 2, "there was a whole snapshot")
+        run.until(lambda: len(parts_of_snapshots(snapshots)) > 2, "there was a whole snapshot")
         kill(run, victim)
         assert_right(run, rounds)
         assert LOST[victim] in run.spark_said
         assert "tasks were lost; attempt 2 goes on with round" in run.said
-        assert resumed_at(run) > 100
-    assert not list(snapshots.rglob("snapshot-*")), "they are gone with the run"
+        assert int(run.said.partition("goes on with round ")[2].split()[0]) > 100
+    assert not parts_of_snapshots(snapshots), "they are gone with the run"
 
 
-def resumed_at(run: Watched) -> int:
-    return int(run.said.partition("goes on with round ")[2].split()[0])
+def test_resident_tasks_fail_without_their_snapshots(cluster: Cluster, tmp_path: Path) -> None:
+    snapshots = tmp_path / "snapshots"
+    told = options("resident", "--checkpoint-dir", snapshots)
+    with watched(cluster, counting(ROUNDS["resident"]), tmp_path / "run", told) as run:
+        get_going(run, "resident")
+        run.until(lambda: len(parts_of_snapshots(snapshots)) > 2, "there was a whole snapshot")
+        kill(run, "executor")
+        delete(snapshots)
+        assert run.end() == 1
+        assert "error[E933]: step (resident)" in run.said
+
+
+@pytest.mark.parametrize("checkpoints", [True, False])
+@pytest.mark.parametrize("victims", ["one executor", "all executors"])
+def test_dataframe_rounds_go_on(cluster: Cluster, victims: str, checkpoints: bool, tmp_path: Path) -> None:
+    """Rows are kept twice, and by checkpoints in files: without them, the stratum begins again when all are lost."""
+    rounds = ROUNDS["dataframe"]
+    told = options("dataframe", *(["--checkpoint-dir", tmp_path / "kept", "--checkpoint-every", 5] * checkpoints))
+    with watched(cluster, counting(rounds), tmp_path / "run", told) as run:
+        get_going(run, "dataframe")
+        for process in run.executors()[: 1 if victims == "one executor" else None]:
+            process.kill()
+        assert_right(run, rounds)
+        assert LOST["executor"] in run.spark_said
+    assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+
+
+def test_dataframe_rounds_without_their_checkpoints_fail(cluster: Cluster, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    told = options("dataframe", "--checkpoint-dir", kept, "--checkpoint-every", 5)
+    with watched(cluster, counting(ROUNDS["dataframe"]), tmp_path / "run", told) as run:
+        get_going(run, "dataframe")
+        run.until(lambda: run.round > 6, "there was a checkpoint")
+        delete(kept)
+        for process in run.executors():
+            process.kill()
+        assert run.end() == 1
+        assert "error[E933]: step (dataframe)" in run.said
+
+
+# Rows by the million, in few rounds; of three columns, so that no task finds a dense way to keep them.
+GROWING = """
+    .decl grown(k: number, n: number, m: number)
+    .output grown
+    grown(k, 1, 1) :- k = range(0, 2).
+    grown(k, 2 * n, n + m) :- grown(k, n, m), n < 8_000_000.
+    grown(k, 2 * n + 1, n + m) :- grown(k, n, m), n < 8_000_000.
+""".replace("_", "")
+
+
+@pytest.mark.parametrize("strategy", ["single", "decomposed", "resident"])
+def test_a_task_at_its_memory_limit_says_what_to_change(cluster: Cluster, strategy: str, tmp_path: Path) -> None:
+    with watched(cluster, GROWING, tmp_path / "run", options(strategy, "--memory-limit", "400M")) as run:
+        assert_names_memory(run, strategy, "--strategy dataframe")
+
+
+@pytest.mark.parametrize("strategy", ["single", "decomposed", "resident"])
+def test_a_python_worker_without_memory_says_what_to_change(cluster: Cluster, strategy: str, tmp_path: Path) -> None:
+    """The system refuses it memory."""
+    settings = {"spark.executor.pyspark.memory": "1200m"}
+    with watched(cluster, GROWING, tmp_path / "run", options(strategy), settings) as run:
+        assert_names_memory(run, strategy, "--strategy dataframe")
+
+
+def test_an_executor_without_memory_says_what_to_change(cluster: Cluster, tmp_path: Path) -> None:
+    """Spark spills what does not fit, unless there is no room for a single page of memory."""
+    settings = {"spark.memory.fraction": "0.02", "spark.buffer.pageSize": "32m"}
+    with watched(cluster, GROWING, tmp_path / "run", options("dataframe"), settings) as run:
+        assert_names_memory(run, "dataframe", "spark.executor.memory")
+
+
+def assert_names_memory(run: Watched, strategy: str, remedy: str) -> None:
+    assert run.end() == 1, run.said
+    assert f"error[E803]: grown ({strategy})" in run.said
+    assert remedy in run.said.partition("note:")[2]
+    assert "-->" not in run.said, "there is no place in the program to point at"
+
+
+def parts_of_snapshots(directory: Path) -> list[Path]:
+    return list(directory.rglob("snapshot-*-part-?????-of-?????"))
+
+
+def delete(directory: Path) -> None:
+    """Deletes a directory into which others may be writing."""
+    while directory.exists():
+        shutil.rmtree(directory, ignore_errors=True)

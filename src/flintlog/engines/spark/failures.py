@@ -52,7 +52,7 @@ def explained(strata: str, strategy: str) -> Iterator[None]:
 
 
 def _named(diagnostic: Diagnostic, strata: str, strategy: str) -> Diagnostic:
-    if diagnostic.code not in ("E803", "E933") or strata in diagnostic.message:
+    if diagnostic.code not in ("E803", "E933") or diagnostic.message.startswith(f"{strata} ("):
         return diagnostic
     note = _REMEDIES[strategy] if diagnostic.code == "E803" else diagnostic.note
     return replace(diagnostic, message=f"{strata} ({strategy}): {diagnostic.message}", note=note)
