@@ -5,10 +5,9 @@ Runs are those of the command line: exit code 0 with the whole answer, or 1 with
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
-
-import shutil
 
 import pytest
 from tests.spark.clusters import Cluster, standalone
