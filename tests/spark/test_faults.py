@@ -154,9 +154,9 @@ GROWING = """
     .decl grown(k: number, n: number, m: number)
     .output grown
     grown(k, 1, 1) :- k = range(0, 2).
-    grown(k, 2 * n, n + m) :- grown(k, n, m), n < 8_000_000.
-    grown(k, 2 * n + 1, n + m) :- grown(k, n, m), n < 8_000_000.
-""".replace("_", "")
+    grown(k, 2 * n, n + m) :- grown(k, n, m), n < 8000000.
+    grown(k, 2 * n + 1, n + m) :- grown(k, n, m), n < 8000000.
+"""
 
 
 @pytest.mark.parametrize("strategy", ["single", "decomposed", "resident"])

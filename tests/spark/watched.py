@@ -6,9 +6,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.spark.clusters import Cluster, driver
@@ -70,11 +70,17 @@ class Watched:
 
 
 @contextmanager
-def watched(cluster: Cluster, program: str, folder: Path, options: Sequence[str]) -> Iterator[Watched]:
-    """Starts a program, given as text, on a cluster. What is left of it at the end of the block is killed."""
+def watched(
+    cluster: Cluster, program: str, folder: Path, options: Sequence[str], settings: Mapping[str, str] | None = None
+) -> Iterator[Watched]:
+    """Starts a program, given as text, on a cluster, maybe with settings of Spark's. What is left of it at the end of
+    the block is killed."""
     (folder / "out").mkdir(parents=True)
     (folder / "program.dl").write_text(program)
     command = [*COMMAND, "run", str(folder / "program.dl"), "-D", str(folder / "out"), "--progress"]
     command += ["--engine", "spark", "--master", cluster.master, *options]
+    if settings:
+        said = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+        cluster = replace(cluster, environment={**cluster.environment, "PYSPARK_SUBMIT_ARGS": f"{said} pyspark-shell"})
     with driver(cluster, command, folder / "stderr", spark_log=folder / "spark.log") as process:
         yield Watched(process, folder, (process.pid, *cluster.sessions))
