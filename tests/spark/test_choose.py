@@ -80,3 +80,12 @@ def test_what_a_task_has_no_memory_for_is_tried_another_way() -> None:
     stratum = next(stratum for stratum in program.strata if stratum.rules)
     others = alternatives(program, Segment("single", (stratum,), ""), AUTO)
     assert [[segment.strategy for segment in way] for way in others] == [["decomposed"], ["resident"], ["dataframe"]]
+
+
+def test_relations_are_not_handed_over_between_recursive_strata() -> None:
+    """One closure alone is decomposed; two of them stay in the tasks that have computed the first."""
+    rules = CLOSURE + "r(x, y) :- p(x, y), x < y. r(x, z) :- r(x, y), p(y, z)."
+    declarations = ".decl r(x: number, y: number) .output r"
+    assert chosen(compiled(rules, declarations), AUTO) == [("resident", ("p", "r"))]
+    small = replace(AUTO, sizes={"e": 100_000})
+    assert chosen(compiled(rules, declarations), small) == [("single", ("p", "r"))]

@@ -9,7 +9,7 @@ from tests.spark.dataframe_runs import Facts, Seen, agree, run_dataframe, run_na
 
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.spark.dataframe import fixed, relations
-from flintlog.engines.spark.dataframe.leaves import Leaves
+from flintlog.engines.spark.dataframe.leaves import frame_of_plan
 from flintlog.engines.spark.dataframe.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _rows_by_task(workspace: Workspace, frame: Any) -> list[int]:
     plan = frame._jdf.queryExecution().optimizedPlan()
     while "Join Inner" not in plan.nodeName() + plan.simpleString(25):
         plan = plan.children().head()
-    joined = Leaves(workspace.spark).frame(plan)
+    joined = frame_of_plan(workspace.spark, plan)
     joined.createOrReplaceTempView("joined_rows")
     rows = workspace.sql("SELECT count(*) FROM joined_rows GROUP BY spark_partition_id()").collect()
     workspace.spark.catalog.dropTempView("joined_rows")
@@ -268,7 +268,7 @@ def _lose_rows_in(monkeypatch: pytest.MonkeyPatch, job: str, seen: Seen, also: A
         if seen.jobs and seen.jobs[-1] == job and not happened:
             happened.append("lost")
             for kept in self._kept:
-                self.release(kept.frame)
+                kept.source.release()
             if also is not None:
                 also()
         return keep(self, frames)

@@ -20,6 +20,7 @@ from flintlog.engines.local.vector import Vectors
 from flintlog.ir.functors import fold_values, range_values
 from flintlog.ir.relation import Each, Fold, Let, Schema, Step, Where
 from flintlog.ir.scalar import Column, Scalar
+from flintlog.ir.visit import columns_of
 from flintlog.ir.words import Words
 from flintlog.types import NAN, NEGATIVE_NAN, Adt, Kind, Value
 
@@ -267,8 +268,10 @@ class _Folder:
     def __init__(self, machine: Machine, schema: Schema, by: Sequence[str], fold: Fold) -> None:
         self.machine, self.fold = machine, fold
         kinds = {column.name: column.kind for column in schema}
-        self._kinds = [kinds[name] for name in by]
-        self._init = machine.scalar(fold.init, {name: i for i, name in enumerate(by)}) if fold.init else None
+        # What the first value is computed from; the machine may not know what other parts of a key stand for.
+        first = [(i, name) for i, name in enumerate(by) if fold.init is not None and name in columns_of(fold.init)]
+        self._read = [(i, kinds[name]) for i, name in first]
+        self._init = machine.scalar(fold.init, {name: i for i, (_, name) in enumerate(first)}) if fold.init else None
         self._value = Vectors(machine).scalar(fold.value) if fold.value is not None else None
 
     def values(self, columns: Columns, size: int) -> list[Any]:
@@ -285,7 +288,7 @@ class _Folder:
         if not items and not fold.has_default:
             return []
         if self._init is not None:
-            total = self._init(tuple([machine.value(w, kind) for w, kind in zip(key, self._kinds, strict=True)]))
+            total = self._init(tuple([machine.value(key[i], kind) for i, kind in self._read]))
             for item in items:
                 total = machine.functions[fold.op[1:]](total, item)
         else:

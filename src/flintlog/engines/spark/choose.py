@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from flintlog.engines.best import best_of
 from flintlog.engines.memory import in_words
@@ -89,7 +90,7 @@ def _merged(segments: Sequence[Segment]) -> list[Segment]:
     return merged
 
 
-# What runs once goes along with its neighbours.
+# What runs once, or is small, goes along with its neighbours.
 _ALONG = "along"
 
 
@@ -111,16 +112,30 @@ class _Chooser:
             reason = f"{in_words(size)} of inputs may grow beyond the {in_words(self.situation.memory)} that tasks have"
             return Segment("dataframe", (stratum,), reason)
         if size < WORTH_PARTS or self.situation.tasks == 1:
-            return Segment("single", (stratum,), f"{in_words(size)} of inputs fit one task")
-        if self.refusal(stratum, "decomposed") is None:
+            return Segment(_ALONG, (stratum,), f"{in_words(size)} of inputs fit one task")
+        # Between strata that tasks keep, to hand relations over and back costs more than decomposing saves.
+        alone = len(self._worth_sharing) == 1
+        if alone and self.refusal(stratum, "decomposed") is None:
             return Segment("decomposed", (stratum,), self._pivot_reason(stratum))
         worth = WORTH_RESIDENT_LIGHT if self._is_light(stratum) else WORTH_RESIDENT
         if size < worth or self.refusal(stratum, "resident") is not None:
-            return Segment("single", (stratum,), f"{in_words(size)} of inputs fit one task")
-        return Segment("resident", (stratum,), "no column keeps its value from row to row")
+            return Segment(_ALONG, (stratum,), f"{in_words(size)} of inputs fit one task")
+        reason = "no column keeps its value from row to row" if alone else f"{in_words(size)} of inputs for all tasks"
+        return Segment("resident", (stratum,), reason)
+
+    @cached_property
+    def _worth_sharing(self) -> list[Stratum]:
+        """The recursive strata that several tasks could evaluate sooner than one."""
+        return [
+            stratum
+            for stratum in self.program.strata
+            if stratum.recursive
+            and why_together(self.program, stratum) is None
+            and self.situation.bytes_of(self._inputs(stratum)) >= WORTH_PARTS
+        ]
 
     def settled(self, chosen: Sequence[Segment]) -> list[Segment]:
-        """Gives what runs once the strategy of the strata beside it, or that of its size."""
+        """Gives what goes along the strategy of the strata beside it, or that of its size."""
         result = list(chosen)
         for i in [*range(len(result)), *reversed(range(len(result)))]:
             if result[i].strategy != _ALONG:
@@ -136,10 +151,10 @@ class _Chooser:
 
     def _by_size(self, segment: Segment) -> Segment:
         stratum = segment.strata[0]
-        large = self.situation.bytes_of(self._inputs(stratum)) >= WORTH_RESIDENT_LIGHT
-        if large and self.refusal(stratum, "dataframe") is None:
-            return replace(segment, strategy="dataframe", reason=f"it runs once over {segment.reason}")
-        return replace(segment, strategy="single", reason=f"it runs once over {segment.reason}")
+        once = segment.reason if stratum.recursive else f"it runs once over {segment.reason}"
+        large = not stratum.recursive and self.situation.bytes_of(self._inputs(stratum)) >= WORTH_RESIDENT_LIGHT
+        strategy = "dataframe" if large and self.refusal(stratum, "dataframe") is None else "single"
+        return replace(segment, strategy=strategy, reason=once)
 
     def refusal(self, stratum: Stratum, strategy: str) -> str | None:
         """Why a strategy does not apply to a stratum; None if it does."""

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.dataframe.workspace import Workspace
+from flintlog.engines.spark.dataframe.workspace import Source, Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Persisted:
+    """Rows in Spark's cache."""
+
+    frame: DataFrame
+
+    def release(self) -> None:
+        self.frame.unpersist()
 
 
 class ConnectWorkspace(Workspace):
@@ -30,13 +41,12 @@ class ConnectWorkspace(Workspace):
     def _of_user(self, frame: DataFrame) -> DataFrame:
         return frame
 
-    def _computed(self, frames: Sequence[DataFrame]) -> list[tuple[DataFrame, int]]:
-        kept = [frame.localCheckpoint(eager=False).persist() for frame in frames]
-        return [(frame, frame.count()) for frame in kept]
+    def _computed(self, frames: Sequence[DataFrame]) -> Sequence[tuple[Source, int]]:
+        kept = [Persisted(frame.localCheckpoint(eager=False).persist()) for frame in frames]
+        return [(source, source.frame.count()) for source in kept]
 
-    @staticmethod
-    def release(frame: DataFrame) -> None:
-        frame.unpersist()
+    def _drop(self, view: str) -> None:
+        self.spark.catalog.dropTempView(view)
 
     @property
     def may_lose_rows(self) -> bool:

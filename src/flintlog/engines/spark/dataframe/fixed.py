@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.dataframe.scalars import quoted
-from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, place_names, salts_of
+from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, in_one_place, place_names, salts_of
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
 from flintlog.engines.spark.frames import known_rows
 from flintlog.ir.program import Program
@@ -80,7 +80,7 @@ class Fixed:
         self.describe("inputs")
         names = place_names(arity)
         if self.partitions == 1:
-            text = f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
+            text = in_one_place(text)
         elif wanted:
             columns = ", ".join(names[i] for i in wanted)
             text = f"SELECT /*+ REPARTITION({self.partitions}, {columns}) */ * FROM ({text})"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from flintlog.engines.best import Best
 from flintlog.engines.spark.dataframe.folds import best_text
 from flintlog.engines.spark.dataframe.scalars import Scalars
-from flintlog.engines.spark.dataframe.texts import distinct, place_names
+from flintlog.engines.spark.dataframe.texts import distinct, in_one_place, place_names
 from flintlog.engines.spark.dataframe.workspace import Kept
 from flintlog.ir.program import Relation
 
@@ -55,9 +55,9 @@ class Growing:
         kind = self.relation.kinds[self.best.position]
         return best_text(text, self.key, column, self.best.sign, kind, self.names, scalars)
 
-    def candidates(self, texts: Sequence[str], scalars: Scalars) -> str:
+    def candidates(self, texts: Sequence[str], single: bool, scalars: Scalars) -> str:
         """What rules derive in a round, each row (or each key, with the best value) once."""
-        text = " UNION ALL ".join(texts)
+        text = all_of(texts, single)
         return distinct(text) if self.best is None else self.condensed(text, scalars)
 
     def distributed(self, text: str, partitions: int) -> str:
@@ -67,18 +67,34 @@ class Growing:
 
     def unknown(self, text: str, known: str, hint: str, scalars: Scalars) -> str:
         """The candidates that are new with respect to known rows: those that are not among them, or are better."""
+        tests, what = self._tests(scalars)
+        return f"SELECT {hint} {what} FROM ({text}) l LEFT ANTI JOIN ({known}) r ON {tests}"
+
+    def unknown_of_few(self, text: str, known: str, hint: str, scalars: Scalars) -> str:
+        """The same. Here the candidates may be in a hash table, and known rows pass by: of the kinds of join that tell
+        what has not been met, Spark has this one for it."""
+        tests, what = self._tests(scalars)
+        met = f"SELECT {hint} {what}, r.{self.names[0]} AS met FROM ({text}) l LEFT OUTER JOIN ({known}) r ON {tests}"
+        return f"SELECT {', '.join(self.names)} FROM ({met}) WHERE met IS NULL"
+
+    def _tests(self, scalars: Scalars) -> tuple[str, str]:
+        """When the row r makes l superfluous, and the columns of l."""
         tests = [f"l.{name} = r.{name}" for name in self.key]
         if self.best is not None:
             column, kind = self.names[self.best.position], self.relation.kinds[self.best.position]
             new, old = scalars.ordered(f"l.{column}", kind), scalars.ordered(f"r.{column}", kind)
             tests.append(f"{old} {'<=' if self.best.sign > 0 else '>='} {new}")
-        what = ", ".join(f"l.{name}" for name in self.names)
-        return f"SELECT {hint} {what} FROM ({text}) l LEFT ANTI JOIN ({known}) r ON {' AND '.join(tests)}"
+        return " AND ".join(tests), ", ".join(f"l.{name}" for name in self.names)
 
 
 def together(parts: Sequence[Kept], single: bool, names: Sequence[str]) -> str:
     """The rows of all parts."""
     if not parts:
         return f"SELECT {', '.join(f'0L AS {name}' for name in names)} WHERE false"
-    text = " UNION ALL ".join(f"SELECT * FROM {part.view}" for part in parts)
-    return f"SELECT /*+ COALESCE(1) */ * FROM ({text})" if single and len(parts) > 1 else text
+    return all_of([f"SELECT * FROM {part.view}" for part in parts], single)
+
+
+def all_of(texts: Sequence[str], single: bool) -> str:
+    """The rows of all texts. `single`: they are in one place, and stay there."""
+    text = " UNION ALL ".join(texts)
+    return in_one_place(text) if single and len(texts) > 1 else text

@@ -1,17 +1,43 @@
 """Kept rows as leaves of plans, through Spark's Java side.
 
 Spark's own leaf for rows that were cut off from their plan carries guesses at their size along: products of products,
-which take longer to compute with every round. What is made here says nothing but where the rows are.
+which take longer to compute with every round. What is made here says nothing but where the rows are. A round makes and
+names a few leaves, and Spark's commands for that would take as long as its plans, so that is done here as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from flintlog.engines.spark.dataframe.settings import of_rounds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_LEAF = "org.apache.spark.sql.execution.LogicalRDD"
+
+def frame_of_plan(session: SparkSession, plan: Any) -> DataFrame:
+    """A plan of Java's as a frame of a session."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = session.sparkContext._jvm
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+
+
+class Leaf:
+    """Rows that executors keep, as a plan of Java's."""
+
+    def __init__(self, leaves: Leaves, plan: Any, rows: Any) -> None:
+        self.leaves, self.plan, self.rdd = leaves, plan, rows
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        return frame_of_plan(self.leaves.session, self.plan)
+
+    def release(self) -> None:
+        """Executors need not keep the rows any more."""
+        self.rdd.unpersist(False)
 
 
 class Leaves:
@@ -20,31 +46,32 @@ class Leaves:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         jvm: Any = session.sparkContext._jvm
-        self._jvm = jvm
-        self._parameters: list[str] = []
+        # Each step along a dotted name asks Java.
+        self._leaf = jvm.org.apache.spark.sql.execution.LogicalRDD
+        self._view = jvm.org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation
+        self._some = jvm.scala.Option
+        self._none = jvm.scala.Option.empty()
         physical = jvm.org.apache.spark.sql.catalyst.plans.physical
         self._single = getattr(getattr(physical, "SinglePartition$"), "MODULE$")
-        self._none = jvm.scala.Option.empty()
+        self._java_session = session._jsparkSession
+        self._catalog = self._java_session.sessionState().catalog()
+        self._last = session.sparkContext._jsc.parallelize(jvm.java.util.ArrayList(), 1).rdd()
+        self._parameters: list[str] = []
+        self._views: dict[str, Any] = {}  # what the catalog says of a view, by the types of its columns
+        self.settings_of_rounds = of_rounds(session)
 
-    def leaf_of(self, checkpointed: DataFrame) -> DataFrame:
+    def leaf_of(self, checkpointed: DataFrame) -> Leaf:
         """The frame that `localCheckpoint` returned, without what Spark guesses about it. It still knows how its rows
         are placed."""
         plan = checkpointed._jdf.queryExecution().analyzed()
-        return self.frame(self._constructed(plan))
+        rows = plan.rdd()
+        return Leaf(self, self._constructed(plan, rows), rows)
 
-    def frame(self, plan: Any) -> DataFrame:
-        """A plan as a frame of this session."""
-        from pyspark.sql import DataFrame
-
-        dataset = self._jvm.org.apache.spark.sql.classic.Dataset
-        return DataFrame(dataset.ofRows(self.session._jsparkSession, plan), self.session)
-
-    def _constructed(self, plan: Any) -> Any:
+    def _constructed(self, plan: Any, rows: Any) -> Any:
         """Versions of Spark differ in how many arguments a leaf takes, but not in what their types mean."""
         if not self._parameters:
             types = plan.getClass().getConstructors()[0].getParameterTypes()
             self._parameters = [parameter.getName().rsplit(".", 1)[-1] for parameter in types]
-        rows = plan.rdd()
         sequences = [plan.output(), plan.outputOrdering()]
         arguments: list[Any] = []
         for parameter in self._parameters:
@@ -56,18 +83,41 @@ class Leaves:
                 case "Partitioning":
                     arguments.append(self._single if rows.getNumPartitions() == 1 else plan.outputPartitioning())
                 case "SparkSession":
-                    arguments.append(self.session._jsparkSession)
+                    arguments.append(self._java_session)
                 case "boolean":
                     arguments.append(False)
                 case _:
                     arguments.append(self._none)
-        return self._jvm.org.apache.spark.sql.execution.LogicalRDD(*arguments)
+        return self._leaf(*arguments)
 
+    # --- Names ------------------------------------------------------------------------------------
 
-def release_plan(plan: Any) -> None:
-    """Gives back the rows that executors keep for the leaves of a plan."""
-    leaves = plan.collectLeaves()
-    for i in range(leaves.size()):
-        leaf = leaves.apply(i)
-        if leaf.getClass().getName() == _LEAF:
-            leaf.rdd().unpersist(False)
+    def name(self, leaf: Leaf, view: str) -> None:
+        """Gives a leaf a name, for SQL. The first of its kind gets it from Spark's command, which knows what a catalog
+        wants to know of a view; all others are like it."""
+        kind = str(leaf.plan.schema().catalogString())
+        known = self._views.get(kind)
+        if known is None:
+            leaf.frame.createOrReplaceTempView(view)
+            self._views[kind] = self._catalog.getRawTempView(view).get().tableMeta()
+        else:
+            self._catalog.createTempView(view, self._view(known, self._some.apply(leaf.plan)), True)
+
+    def forget(self, view: str) -> None:
+        """Takes a name away."""
+        self._catalog.dropTempView(view)
+
+    # --- Jobs -------------------------------------------------------------------------------------
+
+    def counted(self, leaves: Sequence[Leaf]) -> list[int]:
+        """The rows of each leaf; one job computes them all."""
+        if len(leaves) == 1:
+            return [int(leaves[0].rdd.count())]
+        together, ends = leaves[0].rdd, [leaves[0].rdd.getNumPartitions()]
+        for leaf in leaves[1:]:
+            together = together.union(leaf.rdd)
+            ends.append(ends[-1] + leaf.rdd.getNumPartitions())
+        # To number rows, Spark counts those of all partitions but the last.
+        partitions = together.union(self._last).zipWithIndex().partitions()
+        before = [0, *(int(partitions[end].startIndex()) for end in ends)]
+        return [after - start for start, after in zip(before, before[1:], strict=False)]

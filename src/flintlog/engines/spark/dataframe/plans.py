@@ -69,6 +69,9 @@ class Sources(Protocol):
     def hint(self, left: Rows, right: Rows, *, either: bool, on: Sequence[str]) -> str:
         """How to join `l` and `r`. Unless `either` side may be kept in a hash table, only the right one may."""
 
+    def gathered(self, text: str) -> str:
+        """A text of several sources, for rows of which Spark would not see that they are all in one place."""
+
 
 class Plans:
     """Writes nodes down. `table` gives a text for constant rows."""
@@ -102,7 +105,8 @@ class Plans:
             case ConcatAll():
                 parts = [self.rows(part, wanted) for part in node.inputs]
                 names = [column.name for column in node.schema]
-                return Rows(" UNION ALL ".join(in_order(names, p.text) for p in parts), sum(p.count for p in parts))
+                text = " UNION ALL ".join(in_order(names, part.text) for part in parts)
+                return Rows(self.sources.gathered(text) if len(parts) > 1 else text, sum(part.count for part in parts))
             case Shared():
                 raise InternalError("dataframe", f"the shared subplan {node.id} is not kept")
         raise InternalError("dataframe", f"unknown node {node!r}")
@@ -121,9 +125,9 @@ class Plans:
         sides |= dict.fromkeys((c.name for c in node.left.schema), "l")
         columns = [(name, value.name) for name, value in node.output if isinstance(value, Column)]
         if not node.steps and len(columns) == len(node.output):
-            return Rows(joined(hint, "JOIN", left.text, right.text, on, columns, sides), count)
+            return Rows(self.sources.gathered(joined(hint, "JOIN", left.text, right.text, on, columns, sides)), count)
         both = [(column.name, column.name) for column in node.joined]
-        text = joined(hint, "JOIN", left.text, right.text, on, both, sides)
+        text = self.sources.gathered(joined(hint, "JOIN", left.text, right.text, on, both, sides))
         return Rows(self.stepped(text, node.joined, node.steps, node.output), count)
 
     def _sides(self, node: JoinFlatMap) -> tuple[Rows, Rows, Sequence[str]]:

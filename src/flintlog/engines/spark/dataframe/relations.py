@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.dataframe.growing import Growing, together
 from flintlog.engines.spark.dataframe.sources import RuleSources
-from flintlog.engines.spark.dataframe.texts import Rows
+from flintlog.engines.spark.dataframe.texts import Rows, in_one_place
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Parts of a relation beyond which they become one: in one place, and in several, where each part is a join.
 MOST_PARTS, MOST_PARTS_SPREAD = 10, 4
+# How many candidates a new row has at most, as a rule.
+FEW = 8
 # A place with so many times its share of rows has too many, if these are worth the bother.
 TOO_MANY, WORTH_BOTHERING = 2, 100_000
 
@@ -49,7 +51,9 @@ class Relations:
         frames = []
         for name, growing in self.growing.items():
             found = (
-                growing.candidates(texts[name], self.scalars) if texts.get(name) else together([], False, growing.names)
+                growing.candidates(texts[name], self.single, self.scalars)
+                if texts.get(name)
+                else together([], False, growing.names)
             )
             frames.append(self.workspace.sql(self._placed(growing, found)))
         for growing, kept in zip(self.growing.values(), self.workspace.keep(frames), strict=True):
@@ -95,21 +99,25 @@ class Relations:
 
     def _placed(self, growing: Growing, text: str) -> str:
         if self.single:
-            return f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
+            return in_one_place(text)
         return growing.distributed(text, self.sources.partitions)
 
     def _new_rows(self, growing: Growing, texts: Sequence[str]) -> str:
         if self.single:
-            return self._unknown(growing, growing.candidates(texts, self.scalars), growing.parts)
+            return self._unknown(growing, growing.candidates(texts, True, self.scalars), growing.parts)
         if growing.placed:
             texts = [growing.distributed(" UNION ALL ".join(texts), self.sources.partitions)]
-        text = growing.candidates(texts, self.scalars)
+        text = growing.candidates(texts, False, self.scalars)
         for part in growing.parts:
             text = self._unknown(growing, text, [part])
         return text
 
     def _unknown(self, growing: Growing, text: str, parts: Sequence[Kept]) -> str:
         known = Rows(together(parts, self.single, growing.names), sum(part.rows for part in parts))
+        few = Rows(text, FEW * self.new_rows)
+        if few.count <= known.count and growing.key and not self.sources.adaptive:
+            hint = self.sources.hint(few, known, either=True, on=growing.key)
+            return growing.unknown_of_few(text, known.text, hint, self.scalars)
         hint = self.sources.hint(known, known, either=False, on=growing.key)
         return growing.unknown(text, known.text, hint, self.scalars)
 

@@ -24,8 +24,13 @@ DEEPEST = 3
 
 
 def quoted(name: str) -> str:
-    """A name as SQL takes any."""
-    return "`" + name.replace("`", "``") + "`"
+    """A name as SQL takes any; Spark may be told not to tell `x` from `X`.
+
+    >>> quoted("x"), quoted("X"), quoted("parentOf")
+    ('`x`', '`^x`', '`parent^of`')
+    """
+    marked = "".join(f"^{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return "`" + marked.replace("`", "``") + "`"
 
 
 def literal(word: int) -> str:

@@ -10,7 +10,7 @@ from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.plans import Output, Plans
 from flintlog.engines.spark.dataframe.python_steps import PythonSteps
 from flintlog.engines.spark.dataframe.scalars import Scalars
-from flintlog.engines.spark.dataframe.texts import Rows, Salted, constant_rows, distinct, numbered
+from flintlog.engines.spark.dataframe.texts import Rows, Salted, constant_rows, distinct, in_one_place, numbered
 from flintlog.engines.spark.dataframe.workspace import Workspace
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import Aggregate, Node, Scan, Schema, Shared, Step, Unit, Values
@@ -151,6 +151,9 @@ class RuleSources:
         if build > self.context.hash_rows * self.partitions:
             return "/*+ MERGE(r) */"
         return f"/*+ SHUFFLE_HASH({side}) */"
+
+    def gathered(self, text: str) -> str:
+        return in_one_place(text) if self.partitions == 1 else text
 
     # --- Tasks ------------------------------------------------------------------------------------
 

@@ -103,6 +103,12 @@ def agreeing(on: Sequence[str]) -> str:
     return " AND ".join(f"l.{quoted(name)} = r.{quoted(name)}" for name in on) or "true"
 
 
+def in_one_place(text: str) -> str:
+    """Rows that are in one place, or become so. Also says it of those for which Spark has lost sight of it, and would
+    send them around: what joins and unions give."""
+    return f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
+
+
 def distinct(text: str) -> str:
     return f"SELECT DISTINCT * FROM ({text})"
 
