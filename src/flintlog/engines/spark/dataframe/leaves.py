@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from flintlog.engines.spark.dataframe.settings import of_rounds
@@ -120,4 +121,4 @@ class Leaves:
         # To number rows, Spark counts those of all partitions but the last.
         partitions = together.union(self._last).zipWithIndex().partitions()
         before = [0, *(int(partitions[end].startIndex()) for end in ends)]
-        return [after - start for start, after in zip(before, before[1:], strict=False)]
+        return [after - start for start, after in pairwise(before)]
