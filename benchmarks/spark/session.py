@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
-from flintlog.engines.spark.java import java_home
+from flintlog.engines.spark.sessions.java import java_home
 
 # Two slots: Spark's own 200 partitions would be a straw man. Everything else that matters to speed is Spark's default.
 SETTINGS: dict[str, str] = {

@@ -23,8 +23,8 @@ import pyspark
 from pyspark.find_spark_home import _find_spark_home
 from tests.spark.processes import end_session
 
-from flintlog.engines.spark.gateway import LOG_VARIABLE
-from flintlog.engines.spark.java import java_home
+from flintlog.engines.spark.sessions.gateway import LOG_VARIABLE
+from flintlog.engines.spark.sessions.java import java_home
 
 ROOT = Path(__file__).parents[2]
 # The variable that tells the tests of this room on which master their session is to be.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flintlog.engines.spark.session import end_session, open_session
+from flintlog.engines.spark.sessions.session import end_session, open_session
 from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 from flintlog.diagnostics import InternalError
 from flintlog.engines.closures import Machine
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.engines.spark import dictionary as dictionary_module
-from flintlog.engines.spark.dictionary import Dictionary
-from flintlog.engines.spark.ingest import plain_from_rows
-from flintlog.engines.spark.plain import record_text, texts_of
+from flintlog.engines.spark.data import dictionary as dictionary_module
+from flintlog.engines.spark.data.dictionary import Dictionary
+from flintlog.engines.spark.data.ingest import plain_from_rows
+from flintlog.engines.spark.data.plain import record_text, texts_of
 from flintlog.io.numerals import round_to_single
 from flintlog.io.text_values import parse_value
 from flintlog.ir.program import Relation

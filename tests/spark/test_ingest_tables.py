@@ -17,10 +17,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark import ingest
-from flintlog.engines.spark.frames import union_of
-from flintlog.engines.spark.ingest import known_rows, plain_from_frame, read_source, release, table_behind
-from flintlog.engines.spark.plain import rows_of
+from flintlog.engines.spark.data import ingest
+from flintlog.engines.spark.data.frames import union_of
+from flintlog.engines.spark.data.ingest import known_rows, plain_from_frame, read_source, release, table_behind
+from flintlog.engines.spark.data.plain import rows_of
 from flintlog.io.schema import Schema
 from flintlog.ir.program import IoDirective, Relation
 from flintlog.types import FLOWLOG_TYPES, PRIMITIVES, Adt, AdtType, Branch, Field, RecordType, Row, TypeTable

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark import java
-from flintlog.engines.spark.java import java_home
+from flintlog.engines.spark.sessions import java
+from flintlog.engines.spark.sessions.java import java_home
 
 
 class Machine:

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark.masters import check_master, is_local, is_on_this_machine, slots
+from flintlog.engines.spark.sessions.masters import check_master, is_local, is_on_this_machine, slots
 
 
 def problem(master: str) -> str:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark import session
-from flintlog.engines.spark.session import ARROW_ROWS, interruptible, open_session
+from flintlog.engines.spark.sessions import session
+from flintlog.engines.spark.sessions.session import ARROW_ROWS, interruptible, open_session
 from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from flintlog.engines.spark.ship import package_archive
+from flintlog.engines.spark.sessions.ship import package_archive
 
 # Large enough for kernels: small programs are done without them.
 PROGRAM = """

@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark import ingest
-from flintlog.engines.spark.ingest import plain_from_rows, read_source
-from flintlog.engines.spark.locations import address_below, is_address
-from flintlog.engines.spark.plain import rows_of
-from flintlog.engines.spark.sinks import write_sink
+from flintlog.engines.spark.data import ingest
+from flintlog.engines.spark.data.ingest import plain_from_rows, read_source
+from flintlog.engines.spark.data.locations import address_below, is_address
+from flintlog.engines.spark.data.plain import rows_of
+from flintlog.engines.spark.data.sinks import write_sink
 from flintlog.io.schema import Schema
 from flintlog.ir.program import IoDirective, Relation
 from flintlog.types import NAN, PRIMITIVES, Field, RecordType, Row, TypeTable

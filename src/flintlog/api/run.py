@@ -89,7 +89,7 @@ def _engine(program: Program, run: Run) -> Engine:
     if name == "auto":
         name = choose_engine(name, program.io, run.given, run.facts_dir, run.spark, run.memory_limit).engine
     if name == "spark":
-        from flintlog.engines.spark.session import require_packages
+        from flintlog.engines.spark.sessions.session import require_packages
 
         require_packages()
     return load_engine(name, run.threads)
@@ -97,7 +97,7 @@ def _engine(program: Program, run: Run) -> Engine:
 
 def end_engines() -> None:
     """Lets go of what engines keep for results that are not looked at any more: a session that was made for a run."""
-    session = sys.modules.get("flintlog.engines.spark.session")
+    session = sys.modules.get("flintlog.engines.spark.sessions.session")
     if session is not None:
         session.end_session()
 

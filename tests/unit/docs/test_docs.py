@@ -29,7 +29,7 @@ from tests.unit.docs.pages import PAGES, ROOT, Block, Section, anchors, links, r
 
 from flintlog.api.program import Program
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark.session import open_session
+from flintlog.engines.spark.sessions.session import open_session
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io.row_order import ordered
 from flintlog.io.schema import Schema

@@ -12,7 +12,7 @@ from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress, load_engine
 from flintlog.engines.spark.machines import travel_by_value
-from flintlog.engines.spark.session import interruptible, open_session, require_packages
+from flintlog.engines.spark.sessions.session import interruptible, open_session, require_packages
 from flintlog.engines.symbol_order import constants, numbers_show
 from flintlog.ir.program import Program
 from flintlog.ir.shared import without_shared
@@ -58,7 +58,7 @@ class SparkEngine:
     def _spread(
         self, spark: SparkSession, program: Program, evaluation: Evaluation, plain: Mapping[str, DataFrame]
     ) -> Mapping[str, Collection[Row]]:
-        from flintlog.engines.spark.dictionary import Dictionary
+        from flintlog.engines.spark.data.dictionary import Dictionary
         from flintlog.engines.spark.run import SparkRun
 
         machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
@@ -73,8 +73,8 @@ class SparkEngine:
 def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation) -> dict[str, DataFrame]:
     """The facts of every relation that has some, as plain frames. Several inputs of one relation add up; all that is
     wrong with all of them comes in one go."""
-    from flintlog.engines.spark.frames import union_of
-    from flintlog.engines.spark.ingest import plain_from_frame, plain_from_rows, read_source
+    from flintlog.engines.spark.data.frames import union_of
+    from flintlog.engines.spark.data.ingest import plain_from_frame, plain_from_rows, read_source
 
     frames: dict[str, DataFrame] = {}
     problems: list[Diagnostic] = []

@@ -13,13 +13,13 @@ from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.placement import EVERYWHERE, FOLDED
 from flintlog.engines.spark.choose import Segment
-from flintlog.engines.spark.dictionary import Dictionary
+from flintlog.engines.spark.data.dictionary import Dictionary
+from flintlog.engines.spark.data.frames import table_behind
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
-from flintlog.engines.spark.frames import table_behind
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
-from flintlog.engines.spark.session import is_connect
+from flintlog.engines.spark.sessions.session import is_connect
 from flintlog.engines.spark.spread import spread
 from flintlog.engines.spark.tagged import messages_of, output_schema, tagged, untagged, width_of
 from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flintlog.engines.spark.data.frames import known_rows
 from flintlog.engines.spark.dataframe.scalars import quoted
 from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, in_one_place, place_names, salts_of
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
-from flintlog.engines.spark.frames import known_rows
 from flintlog.ir.program import Program
 
 if TYPE_CHECKING:

@@ -16,12 +16,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 GONE = "E933"
+_NO_ROOM = re.compile(
+    r"UNABLE_TO_ACQUIRE_MEMORY|memory to build hash (map|relation)|memory to grow BytesToBytesMap", re.IGNORECASE
+)
 _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not found", re.IGNORECASE)
 
 
 def is_loss(error: BaseException) -> bool:
     """Whether rows have gone that executors kept."""
     return _LOST.search(str(error)) is not None
+
+
+def is_for_room(error: BaseException) -> bool:
+    """Whether a task had no room for a hash table: these do not spill, but sorts do."""
+    return _NO_ROOM.search(str(error)) is not None
 
 
 @dataclass(frozen=True)

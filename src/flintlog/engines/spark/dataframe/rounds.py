@@ -11,7 +11,7 @@ from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.places import joined_by
-from flintlog.engines.spark.dataframe.points import Points, is_loss
+from flintlog.engines.spark.dataframe.points import Points, is_for_room, is_loss
 from flintlog.engines.spark.dataframe.relations import Relations
 from flintlog.engines.spark.dataframe.sources import RuleSources
 from flintlog.engines.spark.dataframe.tasks import failure_in
@@ -60,8 +60,8 @@ class Rounds:
         self._has_begun = False
 
     def run(self) -> dict[str, DataFrame]:
-        """Evaluates the stratum. When rows are lost with their executors, it goes on from the last point that was
-        saved, or begins again."""
+        """Evaluates the stratum. When rows are lost with their executors, or there is no room for a hash table, it goes
+        on from the last point that was saved, or begins again; without hash tables if it was for these."""
         losses = 0
         try:
             while True:
@@ -73,7 +73,9 @@ class Rounds:
                     if failure is not None:
                         raise failure from None
                     losses += 1
-                    if not is_loss(error) or losses > MOST_LOSSES:
+                    if is_for_room(error) and self.context.hash_rows:
+                        self.context.hash_rows = 0
+                    elif not is_loss(error) or losses > MOST_LOSSES:
                         raise
                 self._go_back()
         finally:

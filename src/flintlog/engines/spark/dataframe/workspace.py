@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
+from flintlog.engines.spark.data.frames import with_known_rows
 from flintlog.engines.spark.dataframe import settings
 from flintlog.engines.spark.dataframe.leaves import Leaf, Leaves, frame_of_plan
-from flintlog.engines.spark.frames import with_known_rows
-from flintlog.engines.spark.masters import is_local
+from flintlog.engines.spark.sessions.masters import is_local
 
 if TYPE_CHECKING:
     from pyspark import StorageLevel

@@ -12,8 +12,8 @@ from typing import IO
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import total_memory
-from flintlog.engines.spark.java import java_home
-from flintlog.engines.spark.masters import is_local
+from flintlog.engines.spark.sessions.java import java_home
+from flintlog.engines.spark.sessions.masters import is_local
 
 LOG_VARIABLE = "FLINTLOG_SPARK_LOG"
 
@@ -114,7 +114,7 @@ def _remove(process: int) -> None:
 
 def _python_path() -> dict[str, str]:
     """Tasks here find this package where this process found it, be that a directory that is not installed."""
-    folder = Path(__file__).parents[3]
+    folder = Path(__file__).parents[4]
     if folder.name in ("site-packages", "dist-packages"):
         return {}
     return {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))}

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
-from flintlog.engines.spark.frames import with_known_rows
-from flintlog.engines.spark.kept import keep_for
-from flintlog.engines.spark.locations import address_of, is_address, not_shared
-from flintlog.engines.spark.notes import NOTE, Note, report_notes, unpacked_note
-from flintlog.engines.spark.plain import text_array
-from flintlog.engines.spark.source import Source, cause_of, spark_errors
+from flintlog.engines.spark.data.frames import with_known_rows
+from flintlog.engines.spark.data.kept import keep_for
+from flintlog.engines.spark.data.locations import address_of, is_address, not_shared
+from flintlog.engines.spark.data.notes import NOTE, Note, report_notes, unpacked_note
+from flintlog.engines.spark.data.plain import text_array
+from flintlog.engines.spark.data.source import Source, cause_of, spark_errors
 from flintlog.io.problems import SHOWN_PER_FILE
 
 if TYPE_CHECKING:

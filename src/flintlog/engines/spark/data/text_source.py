@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.bad_records import PLACED_DDL, Placed, settled
-from flintlog.engines.spark.file_tasks import FileJob, read_file_places, read_files
-from flintlog.engines.spark.kept import never_kept
-from flintlog.engines.spark.line_tasks import LineJob, read_lines, read_places
-from flintlog.engines.spark.locations import Location
-from flintlog.engines.spark.notes import NOTE
-from flintlog.engines.spark.plain import plain_ddl
-from flintlog.engines.spark.source import Source, spark_errors
+from flintlog.engines.spark.data.bad_records import PLACED_DDL, Placed, settled
+from flintlog.engines.spark.data.file_tasks import FileJob, read_file_places, read_files
+from flintlog.engines.spark.data.kept import never_kept
+from flintlog.engines.spark.data.line_tasks import LineJob, read_lines, read_places
+from flintlog.engines.spark.data.locations import Location
+from flintlog.engines.spark.data.notes import NOTE
+from flintlog.engines.spark.data.plain import plain_ddl
+from flintlog.engines.spark.data.source import Source, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.notes import NOTE, Found, Note
-from flintlog.engines.spark.plain import narrow, record_text, text_array, texts_of
+from flintlog.engines.spark.data.notes import NOTE, Found, Note
+from flintlog.engines.spark.data.plain import narrow, record_text, text_array, texts_of
 from flintlog.io.numerals import ValueTextError
 from flintlog.io.schema import Schema
 from flintlog.types import Kind

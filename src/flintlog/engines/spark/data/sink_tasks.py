@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.plain import rows_of, text_array
+from flintlog.engines.spark.data.plain import rows_of, text_array
 from flintlog.io.delimited import written_lines
 from flintlog.io.json_rows import written_json
 from flintlog.io.parameters import Dialect

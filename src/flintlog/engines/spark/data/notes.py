@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from flintlog.diagnostics import Diagnostic, Report
-from flintlog.engines.spark.plain import arrow_type, places
+from flintlog.engines.spark.data.plain import arrow_type, places
 from flintlog.io.schema import Schema
 from flintlog.source import SourceFile, Span
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flintlog.engines.closures import Machine
-from flintlog.engines.spark.plain import decimals, narrow, places, record_text, text_array, texts_of, unsigned_of
-from flintlog.engines.spark.word_columns import float_words, words_as_floats
+from flintlog.engines.spark.data.plain import decimals, narrow, places, record_text, text_array, texts_of, unsigned_of
+from flintlog.engines.spark.data.word_columns import float_words, words_as_floats
 from flintlog.io.text_values import value_parser
 from flintlog.types import Field, Kind, TypeTable
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark.plain import NULLARY
+from flintlog.engines.spark.data.plain import NULLARY
 from flintlog.io.schema import Schema
 from flintlog.ir.program import Relation
 from flintlog.source import NOWHERE, Span

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.bad_records import Placed, settled
-from flintlog.engines.spark.columns import chosen_columns, plain_columns
-from flintlog.engines.spark.kept import never_kept
-from flintlog.engines.spark.locations import Location
-from flintlog.engines.spark.notes import NOTE
-from flintlog.engines.spark.plain import plain_ddl
-from flintlog.engines.spark.record_tasks import settle_records
-from flintlog.engines.spark.source import Source, spark_errors
+from flintlog.engines.spark.data.bad_records import Placed, settled
+from flintlog.engines.spark.data.columns import chosen_columns, plain_columns
+from flintlog.engines.spark.data.kept import never_kept
+from flintlog.engines.spark.data.locations import Location
+from flintlog.engines.spark.data.notes import NOTE
+from flintlog.engines.spark.data.plain import plain_ddl
+from flintlog.engines.spark.data.record_tasks import settle_records
+from flintlog.engines.spark.data.source import Source, spark_errors
 from flintlog.io.parameters import BadParameter, dialect, relation_name, require_columns
 from flintlog.source import Span
 from flintlog.types import Kind

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Report
-from flintlog.engines.spark.bad_records import Placed, handle
-from flintlog.engines.spark.frames import frame_of
-from flintlog.engines.spark.line_tasks import LineJob, read_carefully
-from flintlog.engines.spark.notes import NOTE, Note, note_of
-from flintlog.engines.spark.plain import plain_table
-from flintlog.engines.spark.source import Source
+from flintlog.engines.spark.data.bad_records import Placed, handle
+from flintlog.engines.spark.data.frames import frame_of
+from flintlog.engines.spark.data.line_tasks import LineJob, read_carefully
+from flintlog.engines.spark.data.notes import NOTE, Note, note_of
+from flintlog.engines.spark.data.plain import plain_table
+from flintlog.engines.spark.data.source import Source
 from flintlog.io import read_facts
 from flintlog.io.atomic import decode
 from flintlog.io.column_facts import ColumnFacts, read_columns

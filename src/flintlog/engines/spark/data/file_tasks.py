@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Report
-from flintlog.engines.spark.notes import NOTE, Note, note_of, noted_rows, with_note
-from flintlog.engines.spark.plain import plain_table
+from flintlog.engines.spark.data.notes import NOTE, Note, note_of, noted_rows, with_note
+from flintlog.engines.spark.data.plain import plain_table
 from flintlog.io import read_facts
 from flintlog.io.schema import Schema
 from flintlog.types import Row

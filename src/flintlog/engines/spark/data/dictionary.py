@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.closures import Machine
-from flintlog.engines.spark.entries import (
+from flintlog.engines.spark.data.entries import (
     Entries,
     collected,
     distinct_entries,
@@ -19,7 +19,7 @@ from flintlog.engines.spark.entries import (
     numbers_joined,
     texts_joined,
 )
-from flintlog.engines.spark.frames import (
+from flintlog.engines.spark.data.frames import (
     estimated_bytes,
     frame_of,
     known_rows,
@@ -27,10 +27,10 @@ from flintlog.engines.spark.frames import (
     with_known_rows,
     with_table,
 )
-from flintlog.engines.spark.kept import keep_for, release
-from flintlog.engines.spark.plain import places
-from flintlog.engines.spark.word_columns import floats_to_words, plain_of, word_of, words_to_floats
-from flintlog.engines.spark.word_tables import plain_of_words, words_of_plain
+from flintlog.engines.spark.data.kept import keep_for, release
+from flintlog.engines.spark.data.plain import places
+from flintlog.engines.spark.data.word_columns import floats_to_words, plain_of, word_of, words_to_floats
+from flintlog.engines.spark.data.word_tables import plain_of_words, words_of_plain
 from flintlog.ir.program import Relation
 from flintlog.types import TypeTable, Value
 

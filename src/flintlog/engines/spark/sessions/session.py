@@ -15,10 +15,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark.gateway import environment, log_note, start_java
-from flintlog.engines.spark.interrupts import Interrupts, said_apart
-from flintlog.engines.spark.masters import check_master, is_local, is_on_this_machine, slots
-from flintlog.engines.spark.ship import ship
+from flintlog.engines.spark.sessions.gateway import environment, log_note, start_java
+from flintlog.engines.spark.sessions.interrupts import Interrupts, said_apart
+from flintlog.engines.spark.sessions.masters import check_master, is_local, is_on_this_machine, slots
+from flintlog.engines.spark.sessions.ship import ship
 from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:

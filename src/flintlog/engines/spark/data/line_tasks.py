@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from flintlog.diagnostics import Diagnostic, Report
-from flintlog.engines.spark.notes import NOTE, Found, Note, note_of, noted_rows, with_note
-from flintlog.engines.spark.plain import narrow, plain_table
+from flintlog.engines.spark.data.notes import NOTE, Found, Note, note_of, noted_rows, with_note
+from flintlog.engines.spark.data.plain import narrow, plain_table
 from flintlog.io.atomic import decode
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.io.delimited import read_delimited

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark.notes import NOTE
-from flintlog.engines.spark.plain import spark_type
+from flintlog.engines.spark.data.notes import NOTE
+from flintlog.engines.spark.data.plain import spark_type
 from flintlog.io.numerals import integer_bounds, is_single
 from flintlog.io.schema import Schema
 from flintlog.source import Span

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from flintlog.engines.spark.kept import share
-from flintlog.engines.spark.session import is_connect
+from flintlog.engines.spark.data.kept import share
+from flintlog.engines.spark.sessions.session import is_connect
 
 if TYPE_CHECKING:
     import pyarrow as pa

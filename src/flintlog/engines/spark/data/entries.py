@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.frames import frame_of
-from flintlog.engines.spark.kept import never_kept
-from flintlog.engines.spark.plain import narrow, record_text, text_array, texts_of
+from flintlog.engines.spark.data.frames import frame_of
+from flintlog.engines.spark.data.kept import never_kept
+from flintlog.engines.spark.data.plain import narrow, record_text, text_array, texts_of
 from flintlog.io.text_values import value_parser
 from flintlog.ir.program import Relation
 from flintlog.types import Kind, TypeTable, Value

@@ -13,12 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flintlog.engines.spark.masters import is_local
+from flintlog.engines.spark.sessions.masters import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[3]
 
 _shipped: set[str] = set()
 

@@ -1,0 +1,1 @@
+"""Rows between Spark and the engine: sources, values and their numbers, sinks."""

@@ -1,0 +1,1 @@
+"""Sessions of Spark's: which Java, which master, what executors need, how a run is interrupted."""
