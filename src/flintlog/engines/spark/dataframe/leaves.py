@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from flintlog.engines.spark.dataframe.settings import of_rounds
+from flintlog.engines.spark.dataframe.settings import elements, of_rounds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +53,7 @@ class Leaves:
         self._some = jvm.scala.Option
         self._none = jvm.scala.Option.empty()
         physical = jvm.org.apache.spark.sql.catalyst.plans.physical
+        self._hashed, self._to_seq = physical.HashPartitioning, jvm.PythonUtils.toSeq
         self._single = getattr(getattr(physical, "SinglePartition$"), "MODULE$")
         self._java_session = session._jsparkSession
         self._catalog = self._java_session.sessionState().catalog()
@@ -82,7 +83,7 @@ class Leaves:
                 case "RDD":
                     arguments.append(rows)
                 case "Partitioning":
-                    arguments.append(self._single if rows.getNumPartitions() == 1 else plan.outputPartitioning())
+                    arguments.append(self._single if rows.getNumPartitions() == 1 else self._placement(plan))
                 case "SparkSession":
                     arguments.append(self._java_session)
                 case "boolean":
@@ -90,6 +91,20 @@ class Leaves:
                 case _:
                     arguments.append(self._none)
         return self._leaf(*arguments)
+
+    def _placement(self, plan: Any) -> Any:
+        """How rows are placed, in terms of the plan's very columns. Those that Spark has there may differ from them in
+        what is known of nulls; a plan that reads the leaf twice would then not find them."""
+        placement = plan.outputPartitioning()
+        if placement.getClass().getSimpleName() != "HashPartitioning":
+            return placement
+        columns = {column.exprId().id(): column for column in elements(plan.output())}
+        placed = list(elements(placement.expressions()))
+        if any(part.getClass().getSimpleName() != "AttributeReference" for part in placed):
+            return placement
+        found = [columns.get(part.exprId().id()) for part in placed]
+        # Rows may be placed by columns that are not there any more.
+        return placement if None in found else self._hashed(self._to_seq(found), placement.numPartitions())
 
     # --- Names ------------------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Parts of a relation beyond which they become one: in one place, and in several, where each part is a join.
 MOST_PARTS, MOST_PARTS_SPREAD = 10, 4
+# A part of so many times the rows of all younger ones is not merged with them.
+LARGER = 2
 # How many candidates a new row has at most, as a rule.
 FEW = 8
 # A place with so many times its share of rows has too many, if these are worth the bother.
@@ -64,30 +66,41 @@ class Relations:
         """One round: what is new of candidates becomes the delta. Relations of many parts get fewer meanwhile."""
         new = [self.workspace.sql(self._new_rows(self.growing[name], found)) for name, found in texts.items()]
         most = MOST_PARTS if self.single else MOST_PARTS_SPREAD
-        full = [growing for growing in self.growing.values() if len(growing.parts) > most]
-        kept = self.workspace.keep([*new, *(self._merged(growing) for growing in full)])
-        for growing, whole in zip(full, kept[len(new) :], strict=True):
-            self._replace(growing, whole)
+        full = {name: self._young(g) for name, g in self.growing.items() if len(g.parts) > most}
+        kept = self.workspace.keep([*new, *(self._merged(self.growing[name], parts) for name, parts in full.items())])
+        for (name, parts), merged in zip(full.items(), kept[len(new) :], strict=True):
+            self._replace(self.growing[name], parts, merged)
         for growing in self.growing.values():
             growing.delta = None
         for name, found in zip(texts, kept, strict=False):
             self._append(self.growing[name], found)
         if not self.single:
-            self._level([growing for growing in full if growing.placed])
+            grown = [g for name in full if len((g := self.growing[name]).parts) <= 2]
+            self._level([growing for growing in grown if growing.placed])
 
     def place_again(self, relations: Sequence[Growing] = ()) -> None:
         """Puts all rows of relations (all unless told) into the places they should have."""
         chosen = list(relations or self.growing.values())
         changed = [growing for growing in chosen if growing.delta is not None]
         deltas = [self._placed(g, f"SELECT * FROM {g.delta.view}") for g in changed if g.delta is not None]
-        kept = self.workspace.keep([*(self._merged(g) for g in chosen), *map(self.workspace.sql, deltas)])
-        for growing, whole in zip(chosen, kept, strict=False):
-            self._replace(growing, whole)
+        old = [_without_delta(growing) for growing in chosen]
+        wholes = [self._merged(growing, parts) for growing, parts in zip(chosen, old, strict=True)]
+        kept = self.workspace.keep([*wholes, *map(self.workspace.sql, deltas)])
+        for growing, parts, whole in zip(chosen, old, kept, strict=False):
+            self._replace(growing, parts, whole)
         for growing, delta in zip(changed, kept[len(chosen) :], strict=True):
-            old = growing.parts.pop()
+            last = growing.parts.pop()
             growing.parts.append(delta)
             growing.delta = delta
-            self.workspace.free(old)
+            self.workspace.free(last)
+
+    def place_by_rows(self) -> list[Growing]:
+        """From now on, rows have their places by all columns that tell them apart; the relations of which that is new.
+        Candidates must travel after each round then, but equal ones meet before."""
+        changed = [growing for growing in self.growing.values() if growing.placed]
+        for growing in changed:
+            growing.placed = ()
+        return changed
 
     def finish(self, growing: Growing) -> None:
         """All rows, each once, in the parts."""
@@ -130,17 +143,29 @@ class Relations:
         else:
             self.workspace.free(new)
 
-    def _merged(self, growing: Growing) -> DataFrame:
-        """All parts but the last round's, as one."""
-        old = [part for part in growing.parts if part is not growing.delta]
-        text = growing.condensed(together(old, self.single, growing.names), self.scalars)
+    @staticmethod
+    def _young(growing: Growing) -> list[Kept]:
+        """The parts that had better become one: the youngest but the last round's, and with them each older one that
+        is not much larger than they are together. So a row is written again a few times, however many rounds there
+        are."""
+        old = _without_delta(growing)
+        first, rows = len(old) - 1, old[-1].rows
+        while first and (first > len(old) - 2 or old[first - 1].rows <= LARGER * rows):
+            first -= 1
+            rows += old[first].rows
+        return old[first:]
+
+    def _merged(self, growing: Growing, parts: Sequence[Kept]) -> DataFrame:
+        """Some parts as one."""
+        text = growing.condensed(together(parts, self.single, growing.names), self.scalars)
         return self.workspace.sql(self._placed(growing, text))
 
-    def _replace(self, growing: Growing, whole: Kept) -> None:
-        for part in growing.parts:
-            if part is not growing.delta:
-                self.workspace.free(part)
-        growing.parts = [whole, *([growing.delta] if growing.delta is not None else [])]
+    def _replace(self, growing: Growing, parts: Sequence[Kept], merged: Kept) -> None:
+        """Puts one part in the place of some, which are next to each other."""
+        place = growing.parts.index(parts[0]) if parts else 0
+        growing.parts[place : place + len(parts)] = [merged]
+        for part in parts:
+            self.workspace.free(part)
 
     def _level(self, relations: Sequence[Growing]) -> None:
         """Relations of which some place has far too many rows are placed by all columns from now on."""
@@ -156,3 +181,7 @@ class Relations:
         text = f"SELECT count(*) AS n FROM {part.view} GROUP BY spark_partition_id()"
         most = self.workspace.sql(f"SELECT max(n) FROM ({text})").collect()[0][0]
         return bool(most > TOO_MANY * part.rows / self.sources.partitions)
+
+
+def _without_delta(growing: Growing) -> list[Kept]:
+    return [part for part in growing.parts if part is not growing.delta]

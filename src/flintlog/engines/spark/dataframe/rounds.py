@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from flintlog.engines.best import Best, best_of
@@ -26,6 +27,8 @@ from flintlog.ir.visit import relations_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Seconds of a round that has much to do: more tasks would have helped, and more stages do not matter.
+SLOW = 1.0
 # How often a stratum goes back because rows were lost.
 MOST_LOSSES = 4
 
@@ -98,8 +101,11 @@ class Rounds:
         while recursive and self.relations.new_rows and not self._limit_reached():
             self.sources.scalars.round = round
             round += 1
+            begin, read = perf_counter(), self.relations.new_rows
             self._round(round, recursive)
-            self._settle_again()
+            # The next one will take as much longer as it has more rows to read.
+            expected = (perf_counter() - begin) * max(1, self.relations.new_rows / read)
+            self._settle_again(is_slow=round > 1 and expected > SLOW)
             if self.points.is_due(round):
                 self.context.describe(f"checkpoint after round {round}")
                 self.points.save(round, self.growing)
@@ -124,16 +130,20 @@ class Rounds:
         partitions = 1 if rows <= self.context.small_rows else self.context.partitions
         self.sources.settle(partitions, adaptive=adaptive and partitions > 1)
 
-    def _settle_again(self) -> None:
-        """From one place to several, when relations have become large."""
+    def _settle_again(self, *, is_slow: bool = False) -> None:
+        """From one place to several, when relations have become large or the next round will take long."""
         rows = max(self.relations.rows, sum(self.inputs.counts.values()))
         before = self.sources.partitions
-        if self.sources.adaptive or (before == 1 and rows > self.context.small_rows):
-            self._settle(rows, adaptive=False)
+        if self.sources.adaptive or (before == 1 and (is_slow or rows > self.context.small_rows)):
+            self._settle(max(rows, self.context.small_rows + 1) if is_slow else rows, adaptive=False)
+        elsewhere = self.relations.place_by_rows() if is_slow else []
         if self.sources.partitions != before:
             self.context.describe("more places")
             self.sources.fixed_rows.clear()
             self.relations.place_again()
+        elif elsewhere and before > 1:
+            self.context.describe("other places")
+            self.relations.place_again(elsewhere)
 
     # --- Rules ------------------------------------------------------------------------------------
 

@@ -62,11 +62,11 @@ def of_rounds(session: SparkSession) -> dict[str, str]:
 
 def _unneeded(session: SparkSession) -> set[str]:
     optimizer: Any = session._jsparkSession.sessionState().optimizer()
-    rules = {rule.ruleName() for batch in _each(optimizer.defaultBatches()) for rule in _each(batch.rules())}
-    needed = set(_each(optimizer.nonExcludableRules()))
+    rules = {rule.ruleName() for batch in elements(optimizer.defaultBatches()) for rule in elements(batch.rules())}
+    needed = set(elements(optimizer.nonExcludableRules()))
     return {rule for rule in rules - needed if rule.rsplit(".", 1)[-1] not in _RULES}
 
 
-def _each(sequence: Any) -> Iterator[Any]:
+def elements(sequence: Any) -> Iterator[Any]:
     """The elements of one of Scala's."""
     return (sequence.apply(i) for i in range(sequence.size()))
