@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 PARTITIONS = (1, 2, 7)
 # How many of the cases, at least, have a stratum to which a strategy applies: a few less than there are.
 LEAST = {"dataframe": 340, "decomposed": 12, "resident": 320, "single": 400}
-# With a Spark job for each of its 2,000 rounds, this takes minutes: once will do.
-MANY_ROUNDS = "recursion/long_chain"
 
 
 def run_on(
@@ -68,21 +66,19 @@ def test_strategy(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    needless = why_not(case, strategy, partitions)
+    needless = why_not(case, strategy)
     notes = [] if needless else run_on(spark, case, tmp_path, monkeypatch, strategy, partitions)
     told[strategy, partitions][any(f": {strategy}, as told" in note for note in notes)] += 1
     if needless:
         pytest.skip(needless)
 
 
-def why_not(case: Path, strategy: str, partitions: int) -> str | None:
+def why_not(case: Path, strategy: str) -> str | None:
     """Why a run would show nothing that another does not show too."""
     if strategy == "decomposed":
         program = Program.load(case / "program.dl", word_size=options_of(case).get("word_size", 64)).optimised()
         if not any(stratum.recursive for stratum in program.strata):
             return "without recursion it runs as with `dataframe`"
-    if strategy == "dataframe" and partitions != 2 and name_of(case) == MANY_ROUNDS:
-        return "it has run with two parts"
     return None
 
 

@@ -58,13 +58,10 @@ def read_ipc(path: Path) -> pa.Table:
 
 def chosen_columns(found: pa.Schema, schema: Schema, path: Path, span: Span) -> list[int]:
     """Which column of the file belongs to each column of the relation: by name or, where no name fits, by position."""
-    wanted = [column.name for column in schema.columns]
-    if all(found.names.count(name) == 1 for name in wanted):
-        chosen = [found.names.index(name) for name in wanted]
-    elif len(found.names) == len(wanted) and not set(found.names) & set(wanted):
-        chosen = list(range(len(wanted)))
-    else:
+    chosen = schema.places_in(found.names)
+    if chosen is None:
         message = f"the columns of `{path}` are not those of `{schema.name}`"
+        wanted = [column.name for column in schema.columns]
         note = f"the file has {_listed(found.names)}, the relation {_listed(wanted)}"
         raise FlintlogError([Diagnostic("E710", message, span, note)])
     wrong = [

@@ -29,6 +29,15 @@ class Schema:
     def kinds(self) -> list[Kind]:
         return [self.types[column.type].kind for column in self.columns]
 
+    def places_in(self, names: Sequence[str]) -> list[int] | None:
+        """Where the relation's columns stand among columns that were found: by name or, where no name fits, by
+        position; None if that cannot be said."""
+        wanted = [column.name for column in self.columns]
+        if all(names.count(name) == 1 for name in wanted):
+            return [names.index(name) for name in wanted]
+        by_position = len(names) == len(wanted) and not set(names) & set(wanted)
+        return list(range(len(wanted))) if by_position else None
+
     def parser(self, column: Field) -> Callable[[str], Value]:
         return value_parser(column.type, self.types, self.word_size)
 

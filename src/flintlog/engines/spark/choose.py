@@ -115,13 +115,13 @@ class _Chooser:
             return Segment(_ALONG, (stratum,), f"{in_words(size)} of inputs fit one task")
         # Between strata that tasks keep, to hand relations over and back costs more than decomposing saves.
         alone = len(self._worth_sharing) == 1
-        if alone and self.refusal(stratum, "decomposed") is None:
+        not_decomposed = self.refusal(stratum, "decomposed") if alone else f"{in_words(size)} of inputs for all tasks"
+        if not_decomposed is None:
             return Segment("decomposed", (stratum,), self._pivot_reason(stratum))
         worth = WORTH_RESIDENT_LIGHT if self._is_light(stratum) else WORTH_RESIDENT
         if size < worth or self.refusal(stratum, "resident") is not None:
             return Segment(_ALONG, (stratum,), f"{in_words(size)} of inputs fit one task")
-        reason = "no column keeps its value from row to row" if alone else f"{in_words(size)} of inputs for all tasks"
-        return Segment("resident", (stratum,), reason)
+        return Segment("resident", (stratum,), not_decomposed)
 
     @cached_property
     def _worth_sharing(self) -> list[Stratum]:

@@ -25,12 +25,9 @@ _FLOATS = ("float", "double")
 def chosen_columns(found: StructType, schema: Schema, name: str, code: str, span: Span) -> list[int]:
     """Which column of a DataFrame belongs to each column of the relation: by name or, where no name fits, by position.
     FlintlogError where that cannot be said, or types do not fit."""
-    wanted = [column.name for column in schema.columns]
-    if all(found.names.count(name) == 1 for name in wanted):
-        chosen = [found.names.index(name) for name in wanted]
-    elif len(found.names) == len(wanted) and not set(found.names) & set(wanted):
-        chosen = list(range(len(wanted)))
-    else:
+    chosen = schema.places_in(found.names)
+    if chosen is None:
+        wanted = [column.name for column in schema.columns]
         there = {field.name: field.dataType.simpleString() for field in found.fields}
         more = [name for name in found.names if name not in wanted]
         rows = [(c.name, c.type, there.get(c.name, "-"), "" if c.name in there else "missing") for c in schema.columns]
