@@ -60,7 +60,7 @@ class Jobs:
     def run_single(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
         work = self._work(replace(self.program, strata=segment.strata), self._inputs(segment.strata), outputs, sized)
         frame = self._sent(work, lambda name: self.frames[name], 1)
-        self._finish(frame.coalesce(1), SingleTask(work), work)
+        self._finish(frame if self._is_carried(work) else frame.coalesce(1), SingleTask(work), work)
 
     def run_decomposed(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
         stratum = segment.strata[0]
@@ -139,8 +139,11 @@ class Jobs:
             for i, name in enumerate(work.inputs)
             if i not in work.carried and self._frame_of(name) is not None
         ]
-        everyone = self.spark.range(0, tasks, 1, tasks).select(f.col("id").alias("c0"))
-        marker = f.col("c0").cast("int") if task_of is not None else None
+        everyone = self.spark.range(0, tasks, 1, tasks)
+        if not frames:
+            task = ["int(id) AS k"] if task_of is not None else []
+            return everyone.selectExpr(f"{len(work.inputs)} AS r", *task, "id AS c0")
+        marker = f.col("id").cast("int") if task_of is not None else None
         frames.append((len(work.inputs), everyone, marker))
         return tagged(frames, max(len(frame.columns) for _, frame, _ in frames))
 
@@ -208,7 +211,7 @@ class Jobs:
             # the frame any more.
             result = result.localCheckpoint(eager=False)
         sizes: dict[str, int] = {}
-        for kind, content in messages_of(result):
+        for kind, content in messages_of(result, alone=not work.outputs):
             if kind == "failed":
                 raise FlintlogError(content)
             if kind == "values":

@@ -11,7 +11,7 @@ import numpy as np
 
 from flintlog.engines.closures import Machine
 from flintlog.engines.spark.data.dictionary import Dictionary
-from flintlog.engines.spark.data.frames import table_behind
+from flintlog.engines.spark.data.frames import made, table_behind
 from flintlog.engines.spark.data.ingest import plain_from_rows
 from flintlog.engines.spark.data.sinks import write_sink
 from flintlog.engines.spark.data.word_tables import words_of_plain
@@ -109,7 +109,7 @@ class DriverRows(Collection[Row]):
         self._spark, self._relation, self._types, self._rows = spark, relation, types, rows
 
     def frame(self) -> DataFrame:
-        return plain_from_rows(self._spark, self._relation, self._rows, self._types)
+        return made(plain_from_rows(self._spark, self._relation, self._rows, self._types))
 
     def write_to(self, directive: IoDirective, output_dir: Path | str) -> bool:
         return write_sink(self._spark, self._relation, self.frame(), directive, output_dir, self._types)

@@ -97,9 +97,9 @@ def message_out(kind: str, content: Any, width: int) -> pa.RecordBatch:
     return _batch(pa.array([MESSAGE], pa.int32()), words, pa.array([pickle.dumps((kind, content))], pa.binary()))
 
 
-def messages_of(frame: DataFrame) -> list[tuple[str, Any]]:
-    """What the tasks said. Runs the job, if that has not been done."""
-    rows = frame.where(f.col("r") == MESSAGE).select("v").collect()
+def messages_of(frame: DataFrame, *, alone: bool = False) -> list[tuple[str, Any]]:
+    """What the tasks said, and `alone` if they handed out no rows. Runs the job, if that has not been done."""
+    rows = (frame if alone else frame.where(f.col("r") == MESSAGE)).select("v").collect()
     return [pickle.loads(bytes(row["v"])) for row in rows]
 
 

@@ -23,9 +23,10 @@ from flintlog.engines.spark.data.frames import (
     estimated_bytes,
     frame_of,
     known_rows,
+    made,
+    promised_frame_of,
     table_behind,
     with_known_rows,
-    with_table,
 )
 from flintlog.engines.spark.data.kept import keep_for, release
 from flintlog.engines.spark.data.plain import places
@@ -76,20 +77,18 @@ class Dictionary:
             self._number(named.values())
         words: dict[str, DataFrame] = {}
         for name, (relation, frame) in frames.items():
-            if name in named and self._spread is None:
-                words[name] = frame_of(self._spark, self._words(relation, _fetched(frame)))
-                continue
-            encoded = with_known_rows(self._encoded_by_spark(relation, frame), known_rows(frame))
-            table = table_behind(frame)
-            is_known = table is not None and name not in named
-            words[name] = with_table(encoded, self._words(relation, table)) if is_known else encoded
+            table = table_behind(frame) if name not in named else _fetched(frame) if self._spread is None else None
+            if table is not None:
+                words[name] = promised_frame_of(self._spark, self._words(relation, table))
+            else:
+                words[name] = with_known_rows(self._encoded_by_spark(relation, made(frame)), known_rows(frame))
         return words
 
     def decode(self, relation: Relation, words: DataFrame) -> DataFrame:
         """The plain frame of a word frame."""
         kinds, names = relation.kinds, [column.name for column in relation.columns]
         if not names:
-            return words
+            return made(words)
         table = table_behind(words)
         if table is not None and (self._is_whole or not _has_texts(relation)):
             return frame_of(self._spark, plain_of_words(table, kinds, self._machine), names)

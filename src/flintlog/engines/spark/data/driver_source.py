@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Report
 from flintlog.engines.spark.data.bad_records import Placed, handle
-from flintlog.engines.spark.data.frames import frame_of
+from flintlog.engines.spark.data.frames import frame_of, promised_frame_of
 from flintlog.engines.spark.data.line_tasks import LineJob, read_carefully
 from flintlog.engines.spark.data.notes import NOTE, Note, note_of
 from flintlog.engines.spark.data.plain import plain_table
@@ -45,7 +45,7 @@ def _frame(source: Source, found: Sequence[Iterable[Row] | ColumnFacts]) -> Data
     import pyarrow as pa
 
     tables = [plain_table(source.schema, rows) for rows in found] or [plain_table(source.schema, [])]
-    return frame_of(source.spark, pa.concat_tables(tables), source.names)
+    return promised_frame_of(source.spark, pa.concat_tables(tables), source.names)
 
 
 def _read(source: Source, report: Report, *, raises: bool = True) -> Iterable[Row] | ColumnFacts:

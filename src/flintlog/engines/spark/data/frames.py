@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from flintlog.engines.spark.data.kept import share
@@ -48,6 +48,37 @@ def frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = Non
     if names is not None:
         frame = frame.toDF(*names)
     return with_table(frame, table)
+
+
+class _Promised:
+    """Stands for the DataFrame of a table until somebody asks it for something. Making one takes all rows into Java,
+    and tasks that carry the table have no use for that."""
+
+    def __init__(self, make: Callable[[], DataFrame]) -> None:
+        self._make: Callable[[], DataFrame] | None = make
+        self._made: DataFrame | None = None
+
+    def frame(self) -> DataFrame:
+        if self._make is not None:
+            self._made, self._make = self._make(), None
+        assert self._made is not None
+        return self._made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.frame(), name)
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.frame()[item]
+
+
+def promised_frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = None) -> DataFrame:
+    """As `frame_of`, but made when it is first used. Whoever hands it to the user hands over what `made` gives."""
+    return with_table(cast("DataFrame", _Promised(lambda: frame_of(spark, table, names))), table)
+
+
+def made(frame: DataFrame) -> DataFrame:
+    """The DataFrame itself, where something stands for it."""
+    return frame.frame() if isinstance(frame, _Promised) else frame
 
 
 def with_table(frame: DataFrame, table: pa.Table) -> DataFrame:
@@ -94,9 +125,9 @@ def union_of(frames: Sequence[DataFrame]) -> DataFrame:
     first, *rest = frames
     if not rest:
         return first
-    union = first
+    union = made(first)
     for frame in rest:
-        union = union.union(frame)
+        union = union.union(made(frame))
     tables = [table for frame in frames if (table := table_behind(frame)) is not None]
     rows = [known_rows(frame) for frame in frames]
     if len(tables) == len(frames):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic
 from flintlog.engines.spark.data.driver_source import read_files_here, read_here, read_lines_here
-from flintlog.engines.spark.data.frames import estimated_bytes, frame_of, known_rows, table_behind
+from flintlog.engines.spark.data.frames import estimated_bytes, known_rows, promised_frame_of, table_behind
 from flintlog.engines.spark.data.kept import release
 from flintlog.engines.spark.data.line_tasks import LineJob
 from flintlog.engines.spark.data.locations import Location, is_hidden, locate
@@ -93,7 +93,7 @@ def plain_from_rows(
     """The plain frame of rows of Python values, or of columns of them."""
     schema = Schema(relation.name, relation.columns, types, word_size)
     names = [column.name for column in relation.columns] or [NULLARY]
-    return frame_of(spark, plain_table(schema, rows), names)
+    return promised_frame_of(spark, plain_table(schema, rows), names)
 
 
 def _reader(source: Source) -> Callable[[Source], DataFrame]:
