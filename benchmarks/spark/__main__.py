@@ -1,6 +1,7 @@
 """`python -m benchmarks.spark compare|rounds|growth|spill|report`."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -158,4 +159,5 @@ def _rivals(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # on the way out, every worker is ended
     sys.exit(main())

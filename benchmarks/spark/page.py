@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.results import BadResults
 from benchmarks.spark import growth, rounds, spill, table
-from benchmarks.spark.results import comparison, read
+from benchmarks.spark.results import comparison, joined, read
 
 TITLES = {
     "compare": "Against what Spark users have",
@@ -30,8 +30,11 @@ difference between the first two lengths, late ones that between the last two.""
 
 
 def page(files: Iterable[Path]) -> str:
-    """All that is in the files, in a fixed order. Raises BadResults."""
-    tables = {found["kind"]: found for found in map(read, files)}
+    """All that is in the files, in a fixed order; a comparison may be in several. Raises BadResults."""
+    tables: dict[str, dict[str, Any]] = {}
+    for found in map(read, files):
+        before = tables.get(found["kind"])
+        tables[found["kind"]] = found if before is None else joined(before, found)
     if unknown := tables.keys() - TITLES.keys():
         raise BadResults(f"there is no command `{', '.join(sorted(unknown))}`")
     parts = ["<!-- Made by: python -m benchmarks.spark report -->\n# Results on Spark"]

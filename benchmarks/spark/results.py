@@ -73,6 +73,15 @@ def read(path: Path) -> dict[str, Any]:
     return table
 
 
+def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two runs of `compare` as one, if they measured the same thing on different rows. Raises BadResults."""
+    same = all(first.get(key) == second.get(key) for key in ("kind", "settings"))
+    if first["kind"] != "compare" or not same or first["machine"]["revision"] != second["machine"]["revision"]:
+        raise BadResults(f"two results of `{first['kind']}` that do not belong together")
+    contestants = [*first["contestants"], *(name for name in second["contestants"] if name not in first["contestants"])]
+    return {**first, "contestants": contestants, "rows": [*first["rows"], *second["rows"]]}
+
+
 def comparison(table: dict[str, Any]) -> Comparison:
     """The result of `compare` from its file."""
     rows = [

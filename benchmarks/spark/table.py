@@ -41,7 +41,9 @@ def _table(found: Comparison) -> str:
 
 def _cell(row: RowResult, contestant: str, limit: float) -> str:
     """Seconds, and in brackets how many times faster than the hand-written loop."""
-    outcome = row.outcomes[contestant]
+    outcome = row.outcomes.get(contestant)
+    if outcome is None:
+        return ""  # nobody asked for it
     if outcome.status == "timeout":
         return f"> {limit:g}"
     seconds = outcome.median("wall")

@@ -99,6 +99,20 @@ def test_the_page_has_a_chapter_for_every_command(tmp_path: Path) -> None:
     assert "| peak memory of the executors (1 GiB of heap each) | 1,024 MiB and 512 MiB |" in text
 
 
+def test_a_comparison_in_pieces_is_one_table(tmp_path: Path) -> None:
+    first, second = canned(), canned()
+    second.contestants, second.rows = ["hand-written", "auto"], second.rows[1:]
+    del second.rows[0].outcomes["WITH RECURSIVE"], first.rows[1:]
+    files = [results.save("compare", piece, tmp_path / f"{i}.json") for i, piece in enumerate((first, second))]
+    lines = page.page(files).splitlines()
+    assert any(line.startswith("| tc : small |") for line in lines)
+    assert any(line.startswith("| sssp : deep | Sssp 21,048 | 576 | > 120 |  | 4.00") for line in lines)
+    second.machine["revision"] = "another"
+    results.save("compare", second, files[1])
+    with pytest.raises(BadResults, match="do not belong together"):
+        page.page(files)
+
+
 def test_files_that_no_command_wrote(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     for text, message in (("[]", "not a result"), ("{", "not JSON"), ('{"kind": "x"}', "no command `x`")):

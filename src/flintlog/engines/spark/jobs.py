@@ -14,14 +14,14 @@ from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.placement import EVERYWHERE, FOLDED
 from flintlog.engines.spark.choose import Segment
 from flintlog.engines.spark.data.dictionary import Dictionary
-from flintlog.engines.spark.data.frames import table_behind
+from flintlog.engines.spark.data.frames import made, promised_frame_of, table_behind
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
 from flintlog.engines.spark.sessions.session import is_connect
 from flintlog.engines.spark.spread import spread
-from flintlog.engines.spark.tagged import messages_of, output_schema, tagged, untagged, width_of
+from flintlog.engines.spark.tagged import messages_of, output_schema, table_of, tagged, untagged, width_of
 from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work
 from flintlog.engines.spark.traits import looks_into_values
 from flintlog.ir.program import Program, Stratum
@@ -32,10 +32,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from flintlog.engines.spark.tagged import Columns
+
 # With more tasks than this, a relation is rather computed in steps than kept in every task.
 MOST_WHOLE = 8
 # Rows that the driver has travel with the task up to so many bytes.
 MOST_CARRIED = 64 << 20
+# What tasks may tell the driver of their results, in bytes and all together: larger ones stay where they are.
+MOST_TOLD = 4 << 20
 # Snapshots are not taken more often than this, in seconds.
 SNAPSHOT_SECONDS = 2.0
 
@@ -177,6 +181,7 @@ class Jobs:
             neighbours=self._neighbours(),
             reorder=self.evaluation.reorder,
             width=self._width(outputs),
+            told=MOST_TOLD // (self.tasks * max(1, len(outputs))),
         )
 
     def _carried(self, inputs: Sequence[str]) -> dict[int, pa.Table]:
@@ -211,6 +216,8 @@ class Jobs:
             # the frame any more.
             result = result.localCheckpoint(eager=False)
         sizes: dict[str, int] = {}
+        told: dict[int, list[Columns]] = {}
+        handed: set[int] = set()
         for kind, content in messages_of(result, alone=not work.outputs):
             if kind == "failed":
                 raise FlintlogError(content)
@@ -219,12 +226,23 @@ class Jobs:
             elif kind == "warnings":
                 for message, span in content:
                     self.evaluation.notify(message, span)
+            elif kind == "rows":
+                number, columns = content
+                told.setdefault(number, []).append(columns)
+            elif kind == "handed":
+                handed.add(content)
             elif kind == "sizes":
                 for name, size in content.items():
                     sizes[name] = sizes.get(name, 0) + size
         self.sizes |= sizes
         for number, name in enumerate(work.outputs):
-            self.frames[name] = untagged(result, number, len(self.program.relations[name].columns))
+            arity = len(self.program.relations[name].columns)
+            here = promised_frame_of(self.spark, table_of(told.get(number, []), arity))
+            if number not in handed:
+                self.frames[name] = here
+            else:
+                there = untagged(result, number, arity)
+                self.frames[name] = there.union(made(here)) if number in told else there
 
     def _neighbours(self) -> int:
         """How many tasks a machine runs at once, as far as one can tell: they share its memory."""

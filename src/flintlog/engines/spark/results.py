@@ -97,8 +97,10 @@ class SparkRows(Collection[Row]):
     @cached_property
     def _columns(self) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
         assert self._words is not None, "only the number of rows was asked for"
-        with explained(self._relation.name, "results"):
-            table = self._words.toArrow()
+        table = table_behind(self._words)
+        if table is None:
+            with explained(self._relation.name, "results"):
+                table = self._words.toArrow()
         return [column.to_numpy() for column in table.columns]
 
 

@@ -91,6 +91,13 @@ def rows_out(number: int, columns: Columns, width: int) -> Iterator[pa.RecordBat
         yield _batch(pa.array(np.full(size, number, np.int32)), part, pa.nulls(size, pa.binary()))
 
 
+def table_of(parts: Sequence[Columns], arity: int) -> pa.Table:
+    """A word table of rows that tasks have told, part by part."""
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else []
+    columns = columns or [np.empty(0, np.int64)] * width_of(arity)
+    return pa.table({f"c{i}": column for i, column in enumerate(columns)})
+
+
 def message_out(kind: str, content: Any, width: int) -> pa.RecordBatch:
     """Something a task has to say to the driver."""
     words = [pa.nulls(1, pa.int64()) for _ in range(width)]

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 class Work:
     """What every task is told: relations that come in, by number; those whose rows go out, and those of which only
     the number of rows does. `width` is that of the frame that comes out, `neighbours` how many tasks share a machine's
-    memory. `carried` are words that the driver has: they
-    travel with the task."""
+    memory. `carried` are words that the driver has: they travel with the task. Rows of at most `told` bytes go back to
+    the driver as a message, which needs no job to be fetched."""
 
     program: Program
     inputs: tuple[str, ...]
@@ -54,6 +54,7 @@ class Work:
     neighbours: int
     reorder: bool
     width: int
+    told: int = 0
 
     def arities(self) -> list[int]:
         """Of the inputs, and of what comes after them: rows that just say that a task is there."""
@@ -69,7 +70,12 @@ class Work:
     def results(self, rows: Any) -> Iterator[pa.RecordBatch]:
         """What goes out, given a function from a relation's name to its columns."""
         for number, name in enumerate(self.outputs):
-            yield from rows_out(number, rows(name), self.width)
+            columns = rows(name)
+            if sum(column.nbytes for column in columns) <= self.told:
+                yield message_out("rows", (number, columns), self.width)
+            else:
+                yield from rows_out(number, columns, self.width)
+                yield message_out("handed", number, self.width)
         sizes = {name: int(rows(name)[0].size) for name in (*self.outputs, *self.sized)}
         yield message_out("sizes", sizes, self.width)
 
