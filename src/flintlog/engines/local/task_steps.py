@@ -51,21 +51,24 @@ class Report(Protocol):
 
 # A worker runs many tasks; what they know stays from one to the next.
 MOST_MACHINES = 4
-_machines: dict[str, tuple[Machine | None, int]] = {}
+_machines: dict[str, tuple[Machine | None, int, int]] = {}
 
 
 def machine_of(seed: Seed, notify: Callable[[str], None]) -> Machine:
-    """The machine of a run, with all values that the seed has."""
-    machine, loaded = _machines.pop(seed.token, (None, 0))
+    """The machine of a run, with all values that the seed has, and those that later seeds had which came before it."""
+    machine, loaded, values = _machines.pop(seed.token, (None, 0, 0))
     if machine is None:
         machine = Machine(Words(seed.word_size), seed.functions, lambda message, span: None)
     while len(_machines) >= MOST_MACHINES:
         del _machines[next(iter(_machines))]
     pieces = seed.pieces()
-    for piece in pieces[loaded:]:
-        for value in piece():
-            machine.known.learn(len(machine.known), settled(value))
-    _machines[seed.token] = machine, len(pieces)
+    if len(pieces) > loaded:
+        machine.known.forget(values)  # what a task that was cut off had numbered for itself
+        for piece in pieces[loaded:]:
+            for value in piece():
+                machine.known.learn(len(machine.known), settled(value))
+        loaded, values = len(pieces), len(machine.known)
+    _machines[seed.token] = machine, loaded, values
     machine.functions, machine.notify, machine.round = seed.functions, notify, seed.round
     return machine
 
@@ -239,7 +242,7 @@ def run_fold(
         columns = {column.name: batch.column(i).to_numpy(zero_copy_only=False) for i, column in enumerate(schema)}
         size = batch.num_rows
         there = batch.column(len(schema)).to_numpy(zero_copy_only=False).tolist() if present else [1] * size
-        values = folder.values(columns, size)
+        values = folder.values(columns, size, np.flatnonzero(there))
         keys = list(zip(*(columns[name].tolist() for name in by), strict=True)) if by else [()] * size
         for key, value, is_there in zip(keys, values, there, strict=True):
             if key != group:
@@ -274,13 +277,18 @@ class _Folder:
         self._init = machine.scalar(fold.init, {name: i for i, (_, name) in enumerate(first)}) if fold.init else None
         self._value = Vectors(machine).scalar(fold.value) if fold.value is not None else None
 
-    def values(self, columns: Columns, size: int) -> list[Any]:
-        """What is folded, row by row."""
-        if self._value is None or not size:
-            return [None] * size
+    def values(self, columns: Columns, size: int, there: Array) -> list[Any]:
+        """What is folded, row by row; of rows that stand for empty groups, nothing."""
+        values: list[Any] = [None] * size
+        if self._value is None or not there.size:
+            return values
         assert self.fold.value is not None
         kind = self.fold.value.kind
-        return [self.machine.value(word, kind) for word in _full(self._value(columns, size), size).tolist()]
+        some = {name: column[there] for name, column in columns.items()} if there.size < size else columns
+        words = _full(self._value(some, there.size), there.size).tolist()
+        for row, word in zip(there.tolist(), words, strict=True):
+            values[row] = self.machine.value(word, kind)
+        return values
 
     def folded(self, key: tuple[int, ...], items: list[Any]) -> list[tuple[int, ...]]:
         """The group's row, unless it has none."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -19,7 +18,7 @@ from flintlog.engines.spark.data.ingest import estimated_bytes
 from flintlog.engines.spark.failures import explained
 from flintlog.engines.spark.jobs import Jobs
 from flintlog.engines.spark.results import SparkRows
-from flintlog.engines.spark.sessions.session import before_end, is_connect
+from flintlog.engines.spark.sessions.session import is_connect
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import relations_of
@@ -48,8 +47,10 @@ class SparkRun:
         sizes = {name: estimated_bytes(frame) for name, frame in self.plain.items()}
         words = self.dictionary.encode({name: (relations[name], frame) for name, frame in self.plain.items()})
         computed = set(self._computed([s for s in self.whole.strata if has_work(self.whole, s)]))
+        self._sets = frozenset(computed)
         limit = self.evaluation.spark.broadcast_limit
-        small = frozenset(n for n in relations if n not in computed and (sizes.get(n) or 0) <= limit)
+        known = {name: sizes.get(name, 0) for name in relations if name not in computed}
+        small = frozenset(name for name, size in known.items() if size is not None and size <= limit)
         self.jobs = Jobs(
             self.spark,
             self.whole,
@@ -126,6 +127,7 @@ class SparkRun:
             word_size=self.evaluation.word_size,
             functions=self.evaluation.functions,
             notify=self.evaluation.notify,
+            sets=self._sets,
             partitions=self.jobs.tasks,
             checkpoint_dir=self.evaluation.spark.checkpoint_dir,
             checkpoint_every=self.evaluation.spark.checkpoint_every,
@@ -138,10 +140,7 @@ class SparkRun:
             name: self.jobs.frames.get(name, self.jobs.empty(len(self.program.relations[name].columns)))
             for name in self._reads([stratum]) | frozenset(stratum.relations)
         }
-        computed = dataframe.run_stratum(self.spark, self.program, original, frames, context)
-        for frame in computed.values() if context.checkpoint_dir else ():
-            before_end(partial(dataframe.release, frame))  # files would stay for ever
-        self.jobs.frames |= computed
+        self.jobs.frames |= dataframe.run_stratum(self.spark, self.program, original, frames, context)
 
     def _add_values(self, values: Sequence[Value]) -> list[int]:
         """Numbers for values that rules have made."""

@@ -57,10 +57,12 @@ class _Promised:
     def __init__(self, make: Callable[[], DataFrame]) -> None:
         self._make: Callable[[], DataFrame] | None = make
         self._made: DataFrame | None = None
+        self._making = Lock()
 
     def frame(self) -> DataFrame:
-        if self._make is not None:
-            self._made, self._make = self._make(), None
+        with self._making:
+            if self._make is not None:
+                self._made, self._make = self._make(), None
         assert self._made is not None
         return self._made
 

@@ -39,6 +39,8 @@ def _refused_relation(program: Program, stratum: Stratum, relation: Relation) ->
         return f"the rounds of `{name}` are recorded"
     if relation.merge and not keeps_best(relation):
         return f"rows of `{name}` merge into values that are neither the least nor the greatest number"
+    if relation.merge and relation.limit is not None:
+        return f"`{name}` ends at a size, and its rows replace others"
     if any(rule.relation == name for rule in stratum.subsumptions) and best_of(program, stratum) is None:
         return f"rows of `{name}` subsume one another in a way of their own"
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flintlog.engines.spark.dataframe.workspace import Source, Workspace
 
@@ -34,6 +34,9 @@ class ConnectWorkspace(Workspace):
 
     def spread(self, partitions: int, *, adaptive: bool = False) -> None:
         """The settings are the user's."""
+
+    def table(self, rows: Sequence[tuple[Any, ...]], columns: str) -> DataFrame:
+        return self.spark.createDataFrame(rows, columns)
 
     def adopted(self, frame: DataFrame) -> DataFrame:
         return frame

@@ -17,6 +17,7 @@ class Context:
 
     - `machine`: the machine with all values; `add_values` gives numbers to values that rules make, and to those that
       have one already, that.
+    - `sets`: relations that are known to hold every row once; facts need not.
     - `partitions`: how many parts large relations have. Strata of fewer than `small_rows` rows have one: no row of
       them moves then, and a round is a single task.
     - `checkpoint_dir`: where everything is saved every `checkpoint_every` rounds, so that rounds are not lost with an
@@ -31,6 +32,7 @@ class Context:
     word_size: int = 64
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     notify: Callable[[str, Span], None] = lambda message, span: None
+    sets: frozenset[str] = frozenset()
     partitions: int = 2
     checkpoint_dir: str | None = None
     checkpoint_every: int = 20

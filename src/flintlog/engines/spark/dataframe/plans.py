@@ -54,6 +54,9 @@ class Sources(Protocol):
     def scan(self, node: Scan, wanted: tuple[int, ...]) -> Rows:
         """The rows of a relation, as c0, c1, …"""
 
+    def is_set(self, relation: str) -> bool:
+        """Whether every row of a relation comes once."""
+
     def fixed(self, node: Node, wanted: tuple[int, ...]) -> Rows | None:
         """The rows of a node, as c0, c1, …, if they are kept from round to round."""
 
@@ -155,7 +158,7 @@ class Plans:
     def _folded(self, node: Aggregate) -> Rows:
         inner = self.rows(node.input, node.by)
         # Equal rows do not change what is least or greatest.
-        plain = node.fold.op in ("min", "max") or is_distinct(node.input)
+        plain = node.fold.op in ("min", "max") or is_distinct(node.input, self.sources.is_set)
         text = inner.text if plain else distinct(inner.text)
         keys = self.rows(node.keys, node.by) if node.keys is not None else None
         if not in_sql(node.fold):

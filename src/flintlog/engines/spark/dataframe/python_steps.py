@@ -4,7 +4,7 @@ make are numbered here."""
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -25,6 +25,10 @@ from flintlog.types import Kind
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# The column that says whether a group has the row, or the row only stands for a group without any. No variable has
+# such a name.
+THERE = quoted("there$")
+
 
 class PythonSteps:
     """`place` is that of the rule at hand, for what it does wrong."""
@@ -39,6 +43,13 @@ class PythonSteps:
         self._kept: list[Kept] = []
         self._views: list[str] = []
 
+    def close(self) -> None:
+        """Takes back what tasks were sent."""
+        for sent in self._sent:
+            if not isinstance(sent, Piece):
+                sent.destroy()
+        self._sent, self._known = [], 0
+
     def end_round(self) -> None:
         """What was computed for the plans of a round goes."""
         for kept in self._kept:
@@ -49,8 +60,11 @@ class PythonSteps:
 
     def steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
         terms = [term for step in steps for term in terms_of(step)] + [value for _, value in output]
-        made = {step.column.name for step in steps if isinstance(step, Let) and _makes(step.value)}
-        fresh = tuple(_makes(value) or (isinstance(value, Column) and value.name in made) for _, value in output)
+        made: set[str] = set()
+        for step in steps:
+            if isinstance(step, Let) and _is_made(step.value, made):
+                made.add(step.column.name)
+        fresh = tuple(_is_made(value, made) for _, value in output)
         report = Report(fresh, any(map(_may_say, terms)))
         seed = self._seed(any(map(_looks, terms)))
         task = StepsTask(seed, schema, tuple(steps), tuple(output), report, self.place)
@@ -65,17 +79,18 @@ class PythonSteps:
         present = keys is not None and fold.has_default
         if keys is not None:
             own = [f"l.{quoted(c.name)}" if c.name in node.by else f"coalesce(r.{quoted(c.name)}, 0L)" for c in schema]
-            what = ", ".join([*(f"{o} AS {n}" for o, n in zip(own, names, strict=True)), "coalesce(r.`?`, 0L) AS `?`"])
-            there = f"SELECT *, 1L AS `?` FROM ({text})"
+            there = f"coalesce(r.{THERE}, 0L) AS {THERE}"
+            what = ", ".join([*(f"{o} AS {n}" for o, n in zip(own, names, strict=True)), there])
+            marked = f"SELECT *, 1L AS {THERE} FROM ({text})"
             kind = "LEFT OUTER JOIN" if present else "JOIN"
-            text = f"SELECT {what} FROM ({distinct(keys)}) l {kind} ({there}) r ON {agreeing(node.by)}"
+            text = f"SELECT {what} FROM ({distinct(keys)}) l {kind} ({marked}) r ON {agreeing(node.by)}"
         by = ", ".join(map(quoted, node.by))
         placed = f"DISTRIBUTE BY {by} SORT BY {by}" if by else "DISTRIBUTE BY 0L"
         report = Report((*(False for _ in node.by), _is_interned(fold.kind)), any(map(_may_say, _terms(node))))
         looks = any(_is_interned(kind) for kind in (fold.kind, *(t.kind for t in _terms(node)))) or any(
             map(_looks, _terms(node))
         )
-        columns = ", ".join([*names, *(["`?`"] if present else [])])
+        columns = ", ".join([*names, *([THERE] if present else [])])
         task = FoldTask(self._seed(looks), schema, node.by, fold, report, present, self.place)
         kinds = [column.kind for column in node.schema]
         frame = self.workspace.sql(f"SELECT {columns} FROM ({text}) {placed}")
@@ -128,7 +143,7 @@ class PythonSteps:
             return None
         settled = import_module("flintlog.engines.local.task_steps").settled
         numbers = self.context.add_values([settled(pickle.loads(value)) for value in found])
-        table = self.workspace.spark.createDataFrame(list(zip(found, numbers, strict=True)), "v binary, n bigint")
+        table = self.workspace.table(list(zip(found, numbers, strict=True)), "v binary, n bigint")
         view = self.workspace.view(table)
         self._views.append(view)
         return view
@@ -168,6 +183,11 @@ def _is_interned(kind: Kind) -> bool:
 def _makes(scalar: Scalar) -> bool:
     """Whether an expression may have a value that nobody has numbered: parts of records have no numbers either."""
     return not isinstance(scalar, Column | Const) and _is_interned(scalar.kind)
+
+
+def _is_made(scalar: Scalar, made: Collection[str]) -> bool:
+    """Whether an expression may have such a value, given the columns that may."""
+    return _makes(scalar) or (isinstance(scalar, Column) and scalar.name in made)
 
 
 def _looks(term: Scalar | Condition) -> bool:

@@ -83,6 +83,7 @@ class Rounds:
                 self._go_back()
         finally:
             self.points.close()
+            self.sources.close()
 
     def _result(self, growing: Growing) -> DataFrame:
         self.relations.finish(growing)
@@ -93,6 +94,7 @@ class Rounds:
         versions = [Version(rule, tuple(self._own_scans(rule.body))) for rule in self.stratum.rules]
         recursive = [replace(version, delta=scan) for version in versions for scan in version.scans]
         if not self._has_begun:
+            self.sources.scalars.round = 0
             self._settle(self._input_rows(), adaptive=True)
             self._first([version for version in versions if not version.scans])
             self._has_begun = True

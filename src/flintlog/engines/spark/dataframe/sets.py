@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from flintlog.ir.relation import AntiJoin, ConcatAll, Each, FlatMap, JoinFlatMap, Node, Schema, SemiJoin, Step, Values
+from flintlog.ir.relation import (
+    AntiJoin,
+    ConcatAll,
+    Each,
+    FlatMap,
+    JoinFlatMap,
+    Node,
+    Scan,
+    Schema,
+    SemiJoin,
+    Step,
+    Values,
+)
 from flintlog.ir.scalar import Column, Scalar
 
 
-def is_distinct(node: Node) -> bool:
-    """Whether the plan of a node, which never looks for equal rows, gives every row once all the same."""
+def is_distinct(node: Node, is_set: Callable[[str], bool]) -> bool:
+    """Whether the plan of a node, which never looks for equal rows, gives every row once all the same. `is_set` says
+    that of a relation: facts may come several times."""
     match node:
+        case Scan():
+            return is_set(node.relation)
         case FlatMap():
-            return is_distinct(node.input) and _tells_apart(node.input.schema, node.steps, node.output)
+            return is_distinct(node.input, is_set) and _tells_apart(node.input.schema, node.steps, node.output)
         case JoinFlatMap():
-            both = is_distinct(node.left) and is_distinct(node.right)
+            both = is_distinct(node.left, is_set) and is_distinct(node.right, is_set)
             return both and _tells_apart(node.joined, node.steps, node.output)
         case SemiJoin() | AntiJoin():
-            return is_distinct(node.left)
+            return is_distinct(node.left, is_set)
         case ConcatAll():
-            return len(node.inputs) == 1 and is_distinct(node.inputs[0])
+            return len(node.inputs) == 1 and is_distinct(node.inputs[0], is_set)
         case Values():
             return len(set(node.rows)) == len(node.rows)
         case _:

@@ -16,6 +16,8 @@ ALWAYS = {
     # A union is taken for placed by its columns in some versions when it is not.
     "spark.sql.unionOutputPartitioning": "false",
     "spark.sql.ui.explainMode": "simple",
+    # Names in backquotes are names.
+    "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
 }
@@ -64,7 +66,28 @@ def _unneeded(session: SparkSession) -> set[str]:
     optimizer: Any = session._jsparkSession.sessionState().optimizer()
     rules = {rule.ruleName() for batch in elements(optimizer.defaultBatches()) for rule in elements(batch.rules())}
     needed = set(elements(optimizer.nonExcludableRules()))
-    return {rule for rule in rules - needed if rule.rsplit(".", 1)[-1] not in _RULES}
+    # Rules that others have added may be there to keep rows from somebody.
+    own = {rule for rule in rules - needed if rule.startswith("org.apache.spark.sql.")}
+    return {rule for rule in own if rule.rsplit(".", 1)[-1] not in _RULES}
+
+
+def follow(session: SparkSession, users: SparkSession) -> None:
+    """Gives a session of our own the settings that the user's has now: plans of the user's run in it, too."""
+    ours, theirs = _settings(session), _settings(users)
+    own = {*ALWAYS, *_IN_ROUNDS, _EXCLUDED, PARTITIONS}
+    for key in (ours.keys() | theirs.keys()) - own:
+        if ours.get(key) != theirs.get(key) and session.conf.isModifiable(key):
+            if key in theirs:
+                session.conf.set(key, theirs[key])
+            else:
+                session.conf.unset(key)
+
+
+def _settings(session: SparkSession) -> dict[str, str]:
+    """What was said to a session, in one conversation with Java."""
+    found: Any = session._jsparkSession.sessionState().conf().getAllConfs()
+    pairs = str(found.mkString("\x1e"))
+    return dict(pair.split(" -> ", 1) for pair in pairs.split("\x1e") if " -> " in pair)
 
 
 def elements(sequence: Any) -> Iterator[Any]:

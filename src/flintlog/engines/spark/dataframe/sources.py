@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from flintlog.engines.closures import Machine
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Fixed, Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
@@ -16,6 +17,7 @@ from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import Aggregate, Node, Scan, Schema, Shared, Step, Unit, Values
 from flintlog.ir.scalar import Round
 from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
+from flintlog.ir.words import Words
 from flintlog.types import Kind, Value
 
 
@@ -42,6 +44,8 @@ class RuleSources:
         self._names: dict[int, int] = {}  # of nodes that are kept; equal ones have one
         self._numbers: dict[Node, int] = {}
         self.python = PythonSteps(workspace, context)
+        # The machine of the run may have to fetch all values first.
+        self._numbers_only = Machine(Words(context.word_size), {}, context.notify)
 
     def read(self, rule: Rule, scans: Sequence[Scan], delta: Scan | None) -> None:
         """The rule whose plan comes next. Scans before the one of the delta read what was there before, so that two
@@ -64,6 +68,10 @@ class RuleSources:
     def end_round(self) -> None:
         self.python.end_round()
 
+    def close(self) -> None:
+        """Tasks will not be asked again."""
+        self.python.close()
+
     def forget(self) -> None:
         """Nothing is kept any more."""
         self.python.end_round()
@@ -76,6 +84,9 @@ class RuleSources:
         if growing is not None:
             return self._own(growing, self._reads.get(id(node), "whole"))
         return Rows(self.inputs.text(node.relation), self.inputs.counts.get(node.relation, 0))
+
+    def is_set(self, relation: str) -> bool:
+        return relation in self.growing or relation in self.context.sets
 
     def _own(self, growing: Growing, what: str) -> Rows:
         single = self.partitions == 1
@@ -133,9 +144,8 @@ class RuleSources:
         return constant_rows(words, len(kinds))
 
     def _word(self, value: Value, kind: Kind) -> int:
-        machine = self.context.machine()
         if kind.is_numeric or value is None:
-            return machine.word(value, kind)
+            return self._numbers_only.word(value, kind)
         number = self.context.add_values([value])[0]
         return number if kind is Kind.SYMBOL else number + 1
 

@@ -16,6 +16,7 @@ from flintlog.engines.spark.data.frames import with_known_rows
 from flintlog.engines.spark.dataframe import settings
 from flintlog.engines.spark.dataframe.leaves import Leaf, Leaves, frame_of_plan
 from flintlog.engines.spark.sessions.masters import is_local
+from flintlog.engines.spark.sessions.session import before_end
 
 if TYPE_CHECKING:
     from pyspark import StorageLevel
@@ -64,13 +65,13 @@ class Workspace:
     def _start(self, spark: SparkSession) -> SparkSession:
         """The session for plans: one that a stratum before has done with, or a new one."""
         self._level = _storage_level(spark)
-        idle = _idle.get(spark.sparkContext.applicationId, [])
-        if idle:
-            self._leaves = idle.pop()
-        else:
+        try:
+            self._leaves = _idle[spark.sparkContext.applicationId].pop()
+        except (KeyError, IndexError):
             self._leaves = Leaves(spark.newSession())
             for key, value in settings.ALWAYS.items():
                 self._leaves.session.conf.set(key, value)
+        settings.follow(self._leaves.session, spark)
         return self._leaves.session
 
     def spread(self, partitions: int, *, adaptive: bool = False) -> None:
@@ -110,6 +111,20 @@ class Workspace:
 
     def _drop(self, view: str) -> None:
         self._leaves.forget(view)
+
+    def table(self, rows: Sequence[tuple[Any, ...]], columns: str) -> DataFrame:
+        """A frame of rows that are here."""
+        from pyspark.sql import SparkSession
+
+        active = SparkSession.getActiveSession()
+        try:
+            return self.spark.createDataFrame(rows, columns)
+        finally:
+            # Whoever makes a frame is the active session from then on; that must stay the user's.
+            if active is not None and active is not self.spark:
+                SparkSession._activeSession = active
+                java: Any = active._jvm
+                java.SparkSession.setActiveSession(active._jsparkSession)
 
     def adopted(self, frame: DataFrame) -> DataFrame:
         """A frame of the user's session, in this one."""
@@ -164,8 +179,9 @@ class Workspace:
         return result
 
     def handed_over_file(self, frame: DataFrame, path: str, rows: int) -> DataFrame:
-        """A frame of the user's session that reads files; they go when it is released."""
+        """A frame of the user's session that reads files; they go when it is released, or with the session."""
         _handed_over[frame] = [lambda: self.remove(path)]
+        before_end(lambda: self.remove(path))
         return with_known_rows(frame, rows)
 
     @property
@@ -184,8 +200,9 @@ class Workspace:
 
     def _end(self) -> None:
         application = self.spark.sparkContext.applicationId
-        for other in [name for name in _idle if name != application]:
-            del _idle[other]
+        for other in list(_idle):
+            if other != application:
+                _idle.pop(other, None)
         _idle.setdefault(application, []).append(self._leaves)
 
 
