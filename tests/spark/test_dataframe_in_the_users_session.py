@@ -68,7 +68,7 @@ def test_facts_that_come_several_times_count_once(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("longest", [3, 5])
 def test_symbols_keep_their_numbers_when_tasks_come_late(spark: SparkSession, longest: int) -> None:
-    """The rule for `b` makes nothing, so that its task runs after those that make symbols, with what was known before."""
+    """The rule for `b` makes nothing: its task runs after those that make symbols, with what was known before them."""
     text = f"""
         .decl w(a: symbol)
         .decl b(s: symbol)
@@ -172,7 +172,8 @@ def test_the_active_session_stays_the_users(spark: SparkSession) -> None:
     before = Session.getActiveSession()
     agrees(spark, MADE, "p", e=[("a",)])
     after = Session.getActiveSession()
-    assert before is not None and after is not None
+    assert before is not None
+    assert after is not None
     assert after._jsparkSession.equals(before._jsparkSession)
 
 
