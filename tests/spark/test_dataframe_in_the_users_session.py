@@ -132,7 +132,8 @@ def test_rounds_are_numbered_anew_when_a_stratum_begins_again(
         p(x, z, n) :- p(x, y, n), e(y, z).
     """
     facts = [(i, i + 1) for i in range(6)]
-    whole, failed = rounds.Rounds._round, []
+    whole = rounds.Rounds._round
+    failed: list[int] = []
 
     def once_without_room(self: rounds.Rounds, round: int, versions: Any) -> None:
         if round == 4 and not failed:
