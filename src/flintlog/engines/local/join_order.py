@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from flintlog.engines.local.statistics import Place, Statistics
 from flintlog.engines.query import Literal, Query, Rows, reads
@@ -14,13 +14,16 @@ EXHAUSTIVE = 5
 PROBE_COST = 0.5
 
 
-def best_order(query: Query, delta: int | None, statistics: Statistics | None) -> list[Rows]:
-    """All sources but the delta, in the order they should be joined in. Without statistics, that is the written one."""
+def best_order(
+    query: Query, delta: int | None, statistics: Statistics | None, given: Collection[str] = ()
+) -> list[Rows]:
+    """All sources but the delta, in the order they should be joined in, for bindings of the variables `given`. Without
+    statistics, that is the written one."""
     sources = [literal for literal in query.literals if isinstance(literal, Rows)]
     if statistics is None:
-        return _as_written(sources, query.literals[delta] if delta is not None else None)
+        return _as_written(sources, query.literals[delta] if delta is not None else None, given)
     search = _Search(query, statistics)
-    bound: dict[str, Place | None] = {}
+    bound: dict[str, Place | None] = dict.fromkeys(given)
     search.close(bound)
     if delta is None:
         return search.best(sources, bound, 1.0)[1]
@@ -30,10 +33,10 @@ def best_order(query: Query, delta: int | None, statistics: Statistics | None) -
     return search.best([rows for rows in sources if rows is not first], bound, 1.0)[1]
 
 
-def _as_written(sources: Sequence[Rows], first: Literal | None) -> list[Rows]:
+def _as_written(sources: Sequence[Rows], first: Literal | None, given: Collection[str]) -> list[Rows]:
     """The sources in the order they are written in, but for those that have nothing to do with what is bound yet."""
     waiting = [rows for rows in sources if rows is not first]
-    bound = {variable.name for variable in first.variables} if isinstance(first, Rows) else set()
+    bound = {variable.name for variable in first.variables} if isinstance(first, Rows) else set(given)
     order: list[Rows] = []
     while waiting:
         connected = (rows for rows in waiting if any(variable.name in bound for variable in rows.variables))

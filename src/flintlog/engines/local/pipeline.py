@@ -48,9 +48,11 @@ class Pipeline:
         workers: Workers,
         tick: Callable[[], None] = lambda: None,
         refine: Refine | None = None,
+        given: Sequence[str] | None = None,
     ) -> None:
+        """`given` are the variables of the bindings that it begins with, if it begins with some."""
         self.vectors, self.sources, self.workers, self.tick = vectors, sources, workers, tick
-        self._refine = refine
+        self._refine, self._given = refine, given
         self.plan = plan = _with_plain_tests(plan, vectors.whole_words)
         self.needed = _needed_after(plan)
         self.stages: list[KernelStage | VectorStage] = []
@@ -73,6 +75,23 @@ class Pipeline:
                 into.release()
         else:
             self._run({}, 1, 0, into)
+
+    def bindings(self, batch: dict[str, Array], size: int) -> Batches:
+        """What the plan's output, which must be variables, is bound to: once for each combination of rows."""
+        if self._built_for is not False:
+            self._build(direct=False)
+            self._built_for = False
+        return self._bindings(batch, size, 0)
+
+    def _bindings(self, batch: dict[str, Array], size: int, place: int) -> Batches:
+        if place == len(self.stages):
+            yield batch, size
+            return
+        stage = self.stages[place]
+        batches = stage.batches(batch, size) if isinstance(stage, KernelStage) else stage(batch, size)
+        for next_batch, next_size in batches:
+            if next_size:
+                yield from self._bindings(next_batch, next_size, place + 1)
 
     def _run(self, batch: dict[str, Array], size: int, place: int, into: Relation) -> None:
         if place == len(self.stages):
@@ -101,7 +120,7 @@ class Pipeline:
         self.stages, self.values = [], []
         output = self.plan.output
         direct = direct and all(computable(value, whole) for value in output)
-        given: list[str] | None = None
+        given: list[str] | None = list(self._given) if self._given is not None else None
         place = 0
         while place < len(steps):
             if not in_kernels(steps[place], whole):

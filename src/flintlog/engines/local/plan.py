@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -40,20 +40,24 @@ class Plan:
 
 
 def plan_query(
-    query: Query, delta: int | None, statistics: Statistics | None, pinned: Sequence[Rows] | None = None
+    query: Query,
+    delta: int | None,
+    statistics: Statistics | None,
+    pinned: Sequence[Rows] | None = None,
+    given: Collection[str] = (),
 ) -> Plan:
-    """A pipeline that begins at the literal `delta`, which reads new rows only, or where it is cheapest, and goes on
-    with sources in the order that finds the fewest rows on the way, or in the `pinned` one. Conditions run as soon
-    as they can, but what has no value for some operands waits for all that stands before it: that may be there to
-    keep these operands away."""
+    """A pipeline that begins at the literal `delta`, which reads new rows only, or with bindings of the variables
+    `given`, or where it is cheapest, and goes on with sources in the order that finds the fewest rows on the way, or in
+    the `pinned` one. Conditions run as soon as they can, but what has no value for some operands waits for all that
+    stands before it: that may be there to keep these operands away."""
     query = _with_constants_bound(query)
-    bound: set[str] = set()
+    bound: set[str] = set(given)
     partial = {id(literal) for literal in query.literals if _is_partial(literal)}
     steps: list[PlanStep] = []
     waiting = list(query.literals)
     first = query.literals[delta] if delta is not None else None
     if pinned is None:
-        order = best_order(query, delta, statistics)
+        order = best_order(query, delta, statistics, given)
     else:
         order = [*pinned, *(rows for rows in query.literals if isinstance(rows, Rows) and rows not in pinned)]
         if isinstance(first, Rows) and _is_connected(first, order):
@@ -70,7 +74,7 @@ def plan_query(
             if isinstance(literal, Let | Each):
                 bound.add(literal.column.name)
 
-    if first is None and pinned is None and order:
+    if first is None and pinned is None and order and not given:
         first = order[0]  # scanning one relation for constants is less work than an index that nobody else may need
     if first is not None:
         place(first)
@@ -87,7 +91,7 @@ def plan_query(
         if following is None:
             raise InternalError("local", "a literal's variables are never bound")
         place(following)
-    return Plan(tuple(_fold_lets(steps)), tuple(query.output))
+    return Plan(tuple(_fold_lets(steps, given)), tuple(query.output))
 
 
 def _with_constants_bound(query: Query) -> Query:
@@ -149,9 +153,9 @@ def _probe(rows: Rows, bound: set[str], *, is_delta: bool) -> Probe:
     return Probe(rows, tuple(key), tuple(values), tuple(binds), tuple(same), is_delta)
 
 
-def _fold_lets(steps: list[PlanStep]) -> list[PlanStep]:
+def _fold_lets(steps: list[PlanStep], given: Collection[str]) -> list[PlanStep]:
     """A computed column that is already bound is a comparison; one of a range, a comparison with each of its values."""
-    bound: set[str] = set()
+    bound: set[str] = set(given)
     result: list[PlanStep] = []
     for step in steps:
         if isinstance(step, Let) and step.column.name in bound:

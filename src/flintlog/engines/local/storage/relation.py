@@ -112,6 +112,14 @@ class Relation:
             return self.packing.unpack(self.log.array[start:end], position)
         return self.log.array[start * self.arity : end * self.arity].reshape(-1, self.arity)[:, position].copy()
 
+    def columns_at(self, places: Array) -> list[Array]:
+        """The columns of the rows at some places of the log."""
+        if self.packing is not None:
+            keys = self.log.array[places]
+            return [self.packing.unpack(keys, position) for position in range(self.arity)]
+        rows = self.log.array[: self.size * self.arity].reshape(-1, self.arity)[places]
+        return [np.ascontiguousarray(rows[:, position]) for position in range(self.arity)]
+
     def sample(self, position: int, count: int) -> Array:
         """A column's values in about so many of the visible rows, spread evenly."""
         step = max(1, self.visible // count)

@@ -1,0 +1,1 @@
+"""Databases that keep up: results maintained while facts and rules change."""

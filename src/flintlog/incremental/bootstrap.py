@@ -1,0 +1,60 @@
+"""Strata computed from nothing, by the embedded engine, with the round in which each row came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flintlog.engines.closures import Machine
+from flintlog.engines.engine import Evaluation
+from flintlog.engines.local.columnar import ColumnarRun, StratumRun
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.incremental.normal import Part
+from flintlog.io.column_facts import ColumnFacts
+from flintlog.ir.program import Program, Stratum
+
+
+class Bootstrap(ColumnarRun):
+    """A run over facts, and over `known` relations as they stand."""
+
+    def __init__(
+        self,
+        program: Program,
+        facts: Mapping[str, ColumnFacts],
+        known: Mapping[str, Relation],
+        machine: Machine,
+        threads: int,
+        evaluation: Evaluation,
+    ) -> None:
+        super().__init__(program, facts, machine, threads, evaluation)
+        self.store.update(known)
+        self.given = {name: relation.size for name, relation in self.store.items()}
+        self._marks = {name: [size] for name, size in self.given.items()}
+
+    def compute(self, part: Part) -> None:
+        if part.again:
+            self._stratum(part.stratum)
+        else:
+            _RecordedRun(self, part.stratum, self._marks).run()
+
+    def rounds_of(self, name: str) -> NDArray[np.int32]:
+        """The round of every row of a relation, in the order of its log."""
+        marks, size = self._marks[name], self.store[name].size
+        if marks[-1] != size:  # computed in another way
+            return np.ones(size, np.int32)
+        lengths = np.diff(marks, prepend=0)
+        return np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
+
+
+class _RecordedRun(StratumRun):
+    def __init__(self, run: ColumnarRun, stratum: Stratum, marks: dict[str, list[int]]) -> None:
+        super().__init__(run, stratum)
+        self._marks = marks
+
+    def _next_round(self) -> int:
+        new = super()._next_round()
+        for name in self.stratum.relations:
+            self._marks[name].append(self.store[name].size)
+        return new

@@ -1,0 +1,158 @@
+"""A relation's rows with what maintenance knows of each: the round in which it first comes, before an update and after
+it, and in how many ways it comes in that round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.storage.row_places import RowPlaces
+from flintlog.io.column_facts import ColumnFacts
+
+# The round of a row that is not there.
+NEVER = (1 << 31) - 1
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows of a relation that are there, and what is known of each."""
+
+    columns: list[Array]
+    rounds: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    given: NDArray[np.bool_]
+
+
+class Kept:
+    """Rows are known by their place in the log, which they keep: one that goes has the round NEVER, and gets another
+    when it comes again. Between updates `old` and `new` are the same. `counts` are of `new`; a row has none, UNKNOWN,
+    until an update asks how many derivations it would have to lose. `given` are facts: rows that need no rule."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+        self.places = RowPlaces(relation)
+        self.old: NDArray[np.int32] = np.full(64, NEVER, np.int32)
+        self.new: NDArray[np.int32] = np.full(64, NEVER, np.int32)
+        self.counts: NDArray[np.int32] = np.full(64, UNKNOWN, np.int32)
+        self.given: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        self.known = 0  # rows of the log that have their entries here
+        self.size = 0  # rows that are there now, or were before an update that is not done
+        self._touched: list[Array] = []
+        self._counts_before: list[tuple[Array, NDArray[np.int32]]] = []
+        self._given_before: list[tuple[Array, NDArray[np.bool_]]] = []
+
+    # --- Rows -------------------------------------------------------------------------------------
+
+    def start(self, rounds: NDArray[np.int32]) -> None:
+        """All rows of the log are there, since these rounds."""
+        self._grow(rounds.size)
+        self.old[: rounds.size] = self.new[: rounds.size] = rounds
+        self.size = int(rounds.size)
+
+    def restore(self, rows: StoredRows) -> None:
+        """All rows are there as they were kept."""
+        size = rows.rounds.size
+        at = self.enter(rows.columns, size)
+        self.old[at] = self.new[at] = rows.rounds
+        self.counts[at], self.given[at] = rows.counts, rows.given
+        self.size = int(size)
+
+    def find(self, columns: Sequence[Array], size: int) -> Array:
+        """The places of rows, -1 for those that never were."""
+        return self.places.find(columns, size)
+
+    def enter(self, columns: Sequence[Array], size: int) -> Array:
+        """The places of rows; those that never were get one, and are still not there."""
+        found = self.find(columns, size)
+        missing = found < 0
+        if missing.any():
+            self.relation.insert([column[missing] for column in columns], int(np.count_nonzero(missing)))
+            self.relation.next_round()
+            self._grow(self.relation.size)
+            found = self.find(columns, size)
+        return found
+
+    def columns(self, places: Array) -> list[Array]:
+        """The columns of some rows."""
+        return self.relation.columns_at(places)
+
+    def facts(self, places: Array) -> ColumnFacts:
+        """Some rows, for a run."""
+        return ColumnFacts(tuple(self.columns(places)), places.size)
+
+    def is_whole(self) -> bool:
+        """Whether all rows of the log are there now, so that it can stand for the relation."""
+        return bool((self.new[: self.known] != NEVER).all())
+
+    def present(self) -> Array:
+        """The places of the rows that are there now."""
+        return np.flatnonzero(self.new[: self.known] != NEVER)
+
+    def stored(self) -> StoredRows:
+        rows = self.present()
+        return StoredRows(self.columns(rows), self.new[rows], self.counts[rows], self.given[rows])
+
+    def _grow(self, rows: int) -> None:
+        if rows > self.old.size:
+            room = max(rows, self.old.size * 3 // 2, 64)
+            for name, empty in (("old", NEVER), ("new", NEVER), ("counts", UNKNOWN), ("given", False)):
+                grown = np.full(room, empty, getattr(self, name).dtype)
+                grown[: self.known] = getattr(self, name)[: self.known]
+                setattr(self, name, grown)
+        self.known = max(self.known, rows)
+
+    # --- An update --------------------------------------------------------------------------------
+
+    def set_round(self, places: Array, round: int | NDArray[np.int32]) -> None:
+        self._touched.append(places)
+        self.new[places] = round
+
+    def set_counts(self, places: Array, counts: Array) -> None:
+        self._counts_before.append((places, self.counts[places]))
+        self.counts[places] = counts
+
+    def set_given(self, places: Array, given: bool) -> None:
+        self._given_before.append((places, self.given[places]))
+        self.given[places] = given
+
+    def changed(self) -> Array:
+        """The places of rows whose round is another than before the update."""
+        if not self._touched:
+            return np.empty(0, np.int64)
+        touched: Array = np.unique(np.concatenate(self._touched))
+        changed: Array = touched[self.old[touched] != self.new[touched]]
+        return changed
+
+    def lost_and_gained(self) -> tuple[Array, Array]:
+        changed = self.changed()
+        before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
+        return changed[before & ~after], changed[~before & after]
+
+    def keep(self) -> None:
+        """The update is done."""
+        lost, gained = self.lost_and_gained()
+        self.size += gained.size - lost.size
+        for places in self._touched:
+            self.old[places] = self.new[places]
+        self._touched, self._counts_before, self._given_before = [], [], []
+
+    def take_back(self) -> None:
+        """There was no update."""
+        self.take_back_rounds()
+        for places, given in reversed(self._given_before):
+            self.given[places] = given
+        self._given_before = []
+
+    def take_back_rounds(self) -> None:
+        """Of an update, only what is given has changed."""
+        for places in self._touched:
+            self.new[places] = self.old[places]
+        for places, counts in reversed(self._counts_before):
+            self.counts[places] = counts
+        self._touched, self._counts_before = [], []

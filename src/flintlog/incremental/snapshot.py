@@ -1,0 +1,128 @@
+"""A state in files: a folder with the program's text, the values that have numbers, and a file for each relation.
+
+Files are Arrow's. A relation has its words, and of each row the round, the number of derivations in it (-1: not known
+yet) and whether it is a fact. Checksums of all files stand in the manifest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from flintlog.engines.numbered_values import NumberedValues
+from flintlog.incremental.journal import plain, value_of
+from flintlog.incremental.kept import Kept, StoredRows
+from flintlog.types import Value
+
+PROGRAM, VALUES = "program.dl", "values.arrow"
+
+
+class Damaged(Exception):
+    """A file is not what the manifest says."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    program: str
+    values: list[Value]
+    relations: dict[str, StoredRows]
+
+
+def write_snapshot(
+    folder: Path, program: str, values: NumberedValues, kept: Mapping[str, Kept]
+) -> dict[str, dict[str, Any]]:
+    """Writes a state; returns the size and the checksum of every file, by its name."""
+    folder.mkdir(parents=True)
+    files = {PROGRAM: _write(folder / PROGRAM, program.encode("utf-8", "surrogateescape"))}
+    files[VALUES] = _write(folder / VALUES, _arrow(_values_table(values.values)))
+    for number, (name, relation) in enumerate(sorted(kept.items())):
+        file = f"{number:04}.arrow"
+        files[file] = {**_write(folder / file, _arrow(_rows_table(relation))), "relation": name}
+    sync_folder(folder)
+    return files
+
+
+def read_snapshot(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Snapshot:
+    """Reads a state. Raises Damaged where a file is not the one that was written."""
+    content = {name: _read(folder / name, facts) for name, facts in files.items()}
+    relations = {str(facts["relation"]): _rows(content[name]) for name, facts in files.items() if "relation" in facts}
+    return Snapshot(content[PROGRAM].decode("utf-8", "surrogateescape"), _values(content[VALUES]), relations)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes sure that the names of a folder's files are on disk too."""
+    with _opened(folder) as descriptor:
+        os.fsync(descriptor)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write(path: Path, content: bytes) -> dict[str, Any]:
+    with path.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return {"size": len(content), "crc32": zlib.crc32(content)}
+
+
+def _read(path: Path, facts: Mapping[str, Any]) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise Damaged(f"`{path}` cannot be read: {error.strerror}") from error
+    if len(content) != facts["size"] or zlib.crc32(content) != facts["crc32"]:
+        raise Damaged(f"`{path}` is not what was written")
+    return content
+
+
+def _arrow(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _values_table(values: list[Value]) -> pa.Table:
+    """Symbols are their bytes, other values JSON."""
+    texts = [isinstance(value, str) for value in values]
+    spelled = [
+        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else json.dumps(plain(value)).encode("ascii")
+        for value in values
+    ]
+    return pa.table({"text": pa.array(texts, pa.bool_()), "value": pa.array(spelled, pa.large_binary())})
+
+
+def _values(content: bytes) -> list[Value]:
+    table = pa.ipc.open_file(content).read_all()
+    pairs = zip(table["text"].to_pylist(), table["value"].to_pylist(), strict=True)
+    return [v.decode("utf-8", "surrogatepass") if is_text else value_of(json.loads(v)) for is_text, v in pairs]
+
+
+def _rows_table(kept: Kept) -> pa.Table:
+    rows = kept.stored()
+    columns = {f"c{i}": column for i, column in enumerate(rows.columns)}
+    return pa.table({**columns, "round": rows.rounds, "count": rows.counts, "given": rows.given})
+
+
+def _rows(content: bytes) -> StoredRows:
+    table = pa.ipc.open_file(content).read_all()
+    arrays = {name: table[name].to_numpy() for name in table.column_names}
+    rounds, counts, given = (arrays.pop(name) for name in ("round", "count", "given"))
+    return StoredRows([np.ascontiguousarray(column) for column in arrays.values()], rounds, counts, given)

@@ -1,0 +1,151 @@
+"""A database in a directory: a manifest, the last snapshot, and the journal of changes since.
+
+    manifest.json      which snapshot and journal count, with checksums; replaced in one go
+    snapshot-N/        the state after epoch N
+    journal-N          the changes after it
+    lock               held by whoever writes
+
+A change is committed by one append to the journal. A new snapshot counts from the moment its manifest stands.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.numbered_values import NumberedValues
+from flintlog.incremental.journal import Change, Journal
+from flintlog.incremental.kept import Kept
+from flintlog.incremental.snapshot import Damaged, Snapshot, read_snapshot, sync_folder, write_snapshot
+
+FORMAT = 1
+MANIFEST, LOCK = "manifest.json", "lock"
+
+
+class Store:
+    """The files of one database. Who writes holds the lock, from `lock` to `close`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock: BinaryIO | None = None
+        self._manifest: dict[str, Any] = {}
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What was said when the database was made."""
+        options: Mapping[str, Any] = self._manifest["options"]
+        return options
+
+    # --- Reading ----------------------------------------------------------------------------------
+
+    def read(self) -> tuple[Snapshot, list[Change]]:
+        """The last snapshot, and what was committed after it."""
+        for _ in range(10):
+            self._manifest = self._read_manifest()
+            try:
+                snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
+                return snapshot, self._journal().changes()
+            except (Damaged, OSError) as problem:
+                if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
+                    note = "restore the directory from a copy, or create the database again"
+                    damaged = Diagnostic("E942", f"the database is damaged: {problem}", note=note)
+                    raise FlintlogError([damaged]) from None
+        raise FlintlogError([Diagnostic("E942", f"`{self.folder}` changes faster than it can be read")])
+
+    def _read_manifest(self) -> dict[str, Any]:
+        try:
+            manifest = json.loads((self.folder / MANIFEST).read_text("utf-8"))
+        except FileNotFoundError:
+            note = "make one with `flintlog db create`"
+            raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
+        except (OSError, ValueError) as error:
+            raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` cannot be read: {error}")]) from None
+        if manifest.get("format") != FORMAT:
+            message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {FORMAT}"
+            raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
+        return dict(manifest)
+
+    def _journal(self) -> Journal:
+        return Journal(self.folder / self._manifest["journal"])
+
+    @property
+    def journal_size(self) -> int:
+        return self._journal().size
+
+    # --- Writing ----------------------------------------------------------------------------------
+
+    def lock(self) -> None:
+        """From here on nobody else may write."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (self.folder / LOCK).open("ab")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.close()
+            message = f"another process is writing to `{self.folder}`"
+            raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def commit(self, change: Change) -> None:
+        assert self._lock is not None
+        self._journal().append(change)
+
+    def exists(self) -> bool:
+        return (self.folder / MANIFEST).exists()
+
+    def keep(
+        self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
+    ) -> None:
+        """Writes a snapshot, which counts from here on, and forgets the one before it."""
+        assert self._lock is not None
+        name, journal = f"snapshot-{epoch}", f"journal-{epoch}"
+        self._remove_others()
+        for stale in (name, journal):  # of a snapshot that was cut off
+            if stale not in (self._manifest.get("snapshot"), self._manifest.get("journal")):
+                _remove(self.folder / stale)
+        if self._manifest.get("snapshot") == name:
+            return
+        files = write_snapshot(self.folder / name, program, values, kept)
+        Journal(self.folder / journal).create()
+        sync_folder(self.folder)
+        manifest = {
+            "format": FORMAT,
+            "epoch": epoch,
+            "snapshot": name,
+            "journal": journal,
+            "files": files,
+            "options": dict(options),
+        }
+        temporary = self.folder / f".{MANIFEST}.tmp"
+        with temporary.open("w", encoding="utf-8") as stream:
+            json.dump(manifest, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(self.folder / MANIFEST)
+        sync_folder(self.folder)
+        self._manifest = manifest
+        self._remove_others()
+
+    def _remove_others(self) -> None:
+        """Removes what was written and does not count, or not any more."""
+        counts = {self._manifest.get("snapshot"), self._manifest.get("journal")}
+        for path in self.folder.iterdir():
+            if path.name.startswith(("snapshot-", "journal-")) and path.name not in counts:
+                _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

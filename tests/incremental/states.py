@@ -1,0 +1,102 @@
+"""States of random programs, and what must hold of one after every update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from tests.properties import brute_force
+
+from flintlog.api.program import Program
+from flintlog.engines.closures import Machine
+from flintlog.engines.engine import Evaluation
+from flintlog.engines.local.by_rows import encode
+from flintlog.incremental.kept import UNKNOWN
+from flintlog.incremental.normal import Normal, normal_form
+from flintlog.incremental.state import State
+from flintlog.incremental.update import ClauseUpdate
+from flintlog.io.column_facts import ColumnFacts
+from flintlog.ir.words import Words
+from flintlog.types import Row
+
+Facts = Mapping[str, Iterable[Row]]
+
+
+def normal_of(text: str) -> Normal:
+    return normal_form(Program(text).compilation.program)
+
+
+def text_of(program: brute_force.Program) -> str:
+    """A program without its facts: these are given."""
+    arities = {"e": 2, "f": 1}
+    arities |= {rule.head.name: len(rule.head.terms) for layer in program.layers for rule in layer}
+    lines = [f".decl {n}({', '.join(f'c{i}: number' for i in range(a))})" for n, a in arities.items()]
+    return "\n".join([*lines, *(str(rule) for layer in program.layers for rule in layer)])
+
+
+class Database:
+    """A state with a machine of its own, which takes and gives rows of Python values."""
+
+    def __init__(self, text: str, facts: Facts, budget: float | None = None) -> None:
+        self.machine = Machine(Words(64), {}, lambda message, span: None)
+        self.state = State(normal_of(text), self.machine, Evaluation(), budget=budget)
+        self.state.bootstrap({name: ColumnFacts(tuple(c), len(c[0])) for name, c in self._columns(facts).items()})
+
+    def change(self, deleted: Facts, inserted: Facts, text: str | None = None, *, keep: bool = True) -> None:
+        normal = None if text is None else normal_of(text)
+        self.state.update(self._columns(deleted), self._columns(inserted), normal)
+        if keep:
+            self.state.keep()
+        else:
+            self.state.take_back()
+
+    def bootstrapped(self) -> State:
+        """The same facts and rules, computed from nothing."""
+        given = {name: kept.facts(np.flatnonzero(kept.given[: kept.known])) for name, kept in self.state.kept.items()}
+        fresh = State(self.state.normal, self.machine, Evaluation(), budget=None)
+        fresh.bootstrap({name: facts for name, facts in given.items() if name not in self.state.normal.constants})
+        return fresh
+
+    def rows(self, name: str) -> set[Row]:
+        return rows_of(self.state, name)
+
+    def _columns(self, facts: Facts) -> dict[str, list[np.ndarray]]:
+        relations = self.state.normal.program.relations
+        rows = {name: sorted(some) for name, some in facts.items()}
+        return {name: encode(some, relations[name].kinds, self.machine) for name, some in rows.items() if some}
+
+
+def rows_of(state: State, name: str) -> set[Row]:
+    kept, kinds = state.kept[name], state.normal.program.relations[name].kinds
+    columns = [column.tolist() for column in kept.columns(kept.present())]
+    values = [[state.machine.value(word, kind) for word in column] for column, kind in zip(columns, kinds, strict=True)]
+    return set(zip(*values, strict=True)) if kinds else {()} if kept.present().size else set()
+
+
+def assert_equation(database: Database) -> None:
+    """An updated state is what a computation from nothing makes: rows, their rounds, and the counts it knows."""
+    state, fresh = database.state, database.bootstrapped()
+    for part in state.normal.parts:
+        for name in part.stratum.relations:
+            assert rows_of(state, name) == rows_of(fresh, name), name
+            if part.has_clauses:
+                kept, other = state.kept[name], fresh.kept[name]
+                there = other.present()
+                rows = kept.find(other.columns(there), there.size)
+                assert (kept.new[rows] == other.new[there]).all(), f"rounds of {name}"
+                assert (kept.old[rows] == kept.new[rows]).all()
+                assert kept.size == there.size
+                _assert_counts(state, name, np.sort(rows), state.clauses[part.stratum.relations])
+
+
+def _assert_counts(state: State, name: str, rows: np.ndarray, clauses: list[ClauseUpdate]) -> None:
+    kept = state.kept[name]
+    counts = (kept.new[rows] == 0).astype(np.int64)
+    for clause in clauses:
+        for found in clause.instances.of_head(rows) if clause.relation == name else ():
+            heads = kept.find(found.head, found.size)
+            first = clause.rounds.latest(clause.rounds.places(found.rows, "new")) + 1 == kept.new[heads]
+            counts += np.bincount(np.searchsorted(rows, heads[first]), minlength=rows.size)
+    known = kept.counts[rows] != UNKNOWN
+    assert (counts[known] == kept.counts[rows][known]).all(), f"counts of {name}"
+    assert (counts > 0).all(), f"{name} has rows that nothing gives"

@@ -1,0 +1,103 @@
+"""After any script of updates, a state is what computing everything from nothing gives (paper 004, theorem 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from tests.incremental.states import Database, assert_equation, text_of
+from tests.properties import brute_force
+from tests.properties.brute_force import Row
+from tests.properties.programs import programs
+
+from flintlog.incremental import state as states
+
+_values = st.integers(0, len(brute_force.DOMAIN) - 1)
+_facts = st.fixed_dictionaries(
+    {
+        "e": st.sets(st.tuples(_values, _values), max_size=4),
+        "f": st.sets(st.tuples(_values), max_size=2),
+    }
+)
+FAST = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def scripts(draw: DrawFn) -> tuple[brute_force.Program, list[tuple[dict[str, set[Row]], list[int]]]]:
+    """A program, and for every epoch the facts that are flipped and the rules that are: what is there goes, what is not
+    comes."""
+    program = draw(programs())
+    count = sum(len(layer) for layer in program.layers)
+    rules = st.lists(st.integers(0, count - 1), max_size=2, unique=True)
+    return program, draw(st.lists(st.tuples(_facts, rules), min_size=1, max_size=5))
+
+
+def without(program: brute_force.Program, gone: set[int]) -> brute_force.Program:
+    """The program without some of its rules. The first of a relation stays, so that all relations are declared."""
+    number, layers = 0, []
+    for layer in program.layers:
+        layers.append(tuple(rule for i, rule in enumerate(layer, number) if i == number or i not in gone))
+        number += len(layer)
+    return replace(program, layers=tuple(layers))
+
+
+def follow(script: tuple[brute_force.Program, list[tuple[dict[str, set[Row]], list[int]]]], *, rules: bool) -> None:
+    program, epochs = script
+    note(program.text())
+    database = Database(text_of(program), program.facts)
+    facts, gone = {name: set(rows) for name, rows in program.facts.items()}, set[int]()
+    for flipped, rules_flipped in epochs:
+        note(f"{flipped} {rules_flipped}")
+        deleted = {name: rows & facts[name] for name, rows in flipped.items()}
+        inserted = {name: rows - facts[name] for name, rows in flipped.items()}
+        gone ^= set(rules_flipped) if rules else set()
+        facts = {name: rows ^ flipped[name] for name, rows in facts.items()}
+        current = without(program, gone)
+        text = text_of(current) if rules else None
+        database.change(deleted, inserted, text, keep=False)
+        database.change(deleted, inserted, text)
+        expected = brute_force.evaluate(replace(current, facts=facts))
+        assert {name: database.rows(name) for name in expected} == expected
+        assert_equation(database)
+
+
+@given(scripts())
+@FAST
+def test_facts_come_and_go(script: object) -> None:
+    follow(script, rules=False)  # type: ignore[arg-type]
+
+
+@given(scripts())
+@FAST
+def test_rules_come_and_go(script: object) -> None:
+    follow(script, rules=True)  # type: ignore[arg-type]
+
+
+@given(scripts(), st.integers(0, 12))
+@FAST
+def test_updates_are_given_up_anywhere(script: object, patience: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(states.State, "_alarm", lambda *_: _alarm_after(patience))
+        follow(script, rules=True)  # type: ignore[arg-type]
+
+
+def _alarm_after(calls: int) -> object:
+    left = [calls]
+
+    def tick() -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise states.OverBudget
+
+    return tick
+
+
+@pytest.mark.slow
+@given(scripts())
+@SLOW
+def test_facts_and_rules_come_and_go_at_length(script: object) -> None:
+    follow(script, rules=True)  # type: ignore[arg-type]

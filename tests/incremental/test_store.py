@@ -1,0 +1,166 @@
+"""Databases in directories: what was committed is there, whatever happens to the process or the files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flintlog.diagnostics import FlintlogError
+from flintlog.incremental.journal import Change
+from flintlog.incremental.maintained import Maintained, RowChanges
+from flintlog.incremental.store import Store
+from flintlog.types import NEGATIVE_NAN, Adt
+
+PATHS = """
+    .decl e(x: symbol, y: symbol)
+    .decl p(x: symbol, y: symbol)
+    .decl n(c: number)
+    p(x, y) :- e(x, y).
+    p(x, z) :- p(x, y), e(y, z).
+    n(c) :- c = count : { p(_, _) }.
+"""
+EDGES = [("a", "b"), ("b", "c")]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Maintained]:
+    database = Maintained(Store(tmp_path / "db"))
+    database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
+    yield database
+    database.close()
+
+
+def opened(folder: Path, *, writes: bool = False) -> Maintained:
+    database = Maintained(Store(folder))
+    database.open(writes=writes)
+    return database
+
+
+def code_of(caught: pytest.ExceptionInfo[FlintlogError]) -> str:
+    return caught.value.diagnostics[0].code
+
+
+def test_a_commit_says_what_changed_and_is_there_for_others(database: Maintained, tmp_path: Path) -> None:
+    changed = database.commit(Change(1, {"e": [("a", "b")]}, {"e": [("c", "d")]}))
+    assert changed["p"] == RowChanges([("c", "d"), ("b", "d")], [("a", "b"), ("a", "c")])
+    assert "n" not in changed  # there are three paths before and after
+    reader = opened(tmp_path / "db")
+    assert sorted(reader.rows("p")) == [("b", "c"), ("b", "d"), ("c", "d")]
+    assert reader.epoch == 1
+
+
+def test_rules_are_part_of_what_is_kept(database: Maintained, tmp_path: Path) -> None:
+    database.commit(Change(1, program=PATHS + "p(y, x) :- p(x, y)."))
+    database.close()
+    pairs = {("a", "b"), ("b", "c"), ("a", "c")}
+    assert set(opened(tmp_path / "db").rows("p")) == {*pairs, *((y, x) for x, y in pairs), ("b", "b"), ("c", "c")}
+
+
+def test_compacting_changes_nothing_that_is_seen(database: Maintained, tmp_path: Path) -> None:
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    database.compact()
+    files = {path.name for path in (tmp_path / "db").iterdir()}
+    assert files == {"lock", "manifest.json", "snapshot-1", "journal-1"}
+    assert sorted(opened(tmp_path / "db").rows("p")) == sorted(database.rows("p"))
+
+
+def test_there_is_one_writer_and_any_number_of_readers(database: Maintained, tmp_path: Path) -> None:
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db", writes=True)
+    assert code_of(caught) == "E941"
+    assert opened(tmp_path / "db").rows("n") == [(3,)]
+    database.close()
+    opened(tmp_path / "db", writes=True).close()
+
+
+@pytest.mark.parametrize("kept", [0, 1, 7, 8, 20, -1])
+def test_a_commit_that_was_cut_off_is_none(database: Maintained, tmp_path: Path, kept: int) -> None:
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    journal = tmp_path / "db" / "journal-0"
+    whole = journal.read_bytes()
+    database.commit(Change(2, {}, {"e": [("d", "e")]}))
+    database.close()
+    second = journal.read_bytes()[len(whole) :]
+    journal.write_bytes(whole + second[:kept])
+    writer = opened(tmp_path / "db", writes=True)
+    assert writer.epoch == 1
+    assert len(writer.rows("p")) == 6
+    writer.commit(Change(2, {}, {"e": [("x", "y")]}))
+    writer.close()
+    assert ("x", "y") in opened(tmp_path / "db").rows("p")
+
+
+def test_a_failed_change_leaves_no_trace(database: Maintained, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sorted(database.rows("p"))
+
+    def full(self: Store, change: Change) -> None:
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "commit", full)
+        with pytest.raises(OSError, match="no space"):
+            database.commit(Change(1, {}, {"e": [("c", "d")]}, PATHS + "p(y, x) :- p(x, y)."))
+    assert sorted(database.rows("p")) == before
+    assert database.text == PATHS
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert len(database.rows("p")) == 6
+
+
+def test_damage_is_found(database: Maintained, tmp_path: Path) -> None:
+    database.close()
+    file = tmp_path / "db" / "snapshot-0" / "values.arrow"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E942"
+    file.unlink()
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E942"
+
+
+def test_directories_that_are_none_of_ours(database: Maintained, tmp_path: Path) -> None:
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "nowhere", writes=True)
+    assert code_of(caught) == "E940"
+    assert not (tmp_path / "nowhere").exists()
+    database.close()
+    with pytest.raises(FlintlogError) as caught:
+        Maintained(Store(tmp_path / "db")).create(PATHS, {}, word_size=64, budget=0.2)
+    assert code_of(caught) == "E944"
+    manifest = tmp_path / "db" / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 99}))
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E943"
+
+
+def test_values_of_all_kinds_come_back(tmp_path: Path) -> None:
+    text = """
+        .type Pair = [a: float, b: symbol]
+        .type Shape = Dot {} | Box { p: Pair, n: unsigned }
+        .decl v(f: float, u: unsigned, s: symbol, p: Pair, t: Shape)
+        .decl w(p: Pair)
+        .decl b()
+        w(p) :- v(_, _, _, p, _).
+        b() :- w(nil).
+    """
+    rows = [
+        (1.5, 2**64 - 1, "a\tb\n\udc80ü", (0.1, "x"), Adt("Box", ((float("inf"), ""), 7))),
+        (NEGATIVE_NAN, 0, "", None, Adt("Dot", ())),
+    ]
+    database = Maintained(Store(tmp_path / "db"))
+    database.create(text, {"v": rows[:1]}, word_size=64, budget=0.2)
+    database.commit(Change(1, {}, {"v": rows[1:]}))
+    assert database.rows("b") == [()]
+    database.close()
+    again = opened(tmp_path / "db", writes=True)
+    assert sorted(map(repr, again.rows("v"))) == sorted(map(repr, rows))
+    again.compact()
+    again.close()
+    assert sorted(map(repr, opened(tmp_path / "db").rows("v"))) == sorted(map(repr, rows))
