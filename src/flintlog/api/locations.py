@@ -22,6 +22,15 @@ def is_uri(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text) is not None
 
 
+def without_scheme(text: str) -> str:
+    """A file of this machine as a path, also where it is spelled as an address.
+
+    >>> without_scheme("file:///data/edges"), without_scheme("file:/data"), without_scheme("s3a://bucket/edges")
+    ('/data/edges', '/data', 's3a://bucket/edges')
+    """
+    return re.sub(r"^file:(//localhost)?/+", "/", text)
+
+
 def named(directive: IoDirective) -> str:
     """The file or address that a directive names itself, if it does."""
     params = dict(directive.params)
@@ -42,15 +51,21 @@ def data_file(directive: IoDirective, directory: Path) -> Path | None:
 
 
 def located(program: Program, facts_dir: str, output_dir: str) -> Program:
-    """The program with whole addresses in its directives where a directory is one: paths do not know about hosts."""
-    directories = {"input": facts_dir, "output": output_dir}
+    """The program with whole addresses in its directives where a directory is one, as paths do not know about hosts;
+    and with paths where an address names a file of this machine."""
+    directories = {"input": without_scheme(facts_dir), "output": without_scheme(output_dir)}
     io = tuple(_located(directive, directories.get(directive.kind, "")) for directive in program.io)
     return program if io == program.io else replace(program, io=io)
 
 
 def _located(directive: IoDirective, directory: str) -> IoDirective:
+    params = dict(directive.params)
+    for key in ("filename", "path"):
+        if key in params:
+            params[key] = without_scheme(params[key])
+    directive = replace(directive, params=tuple(params.items()))
     file = data_file(directive, Path()) if is_uri(directory) else None
     if file is None or file.is_absolute():
         return directive
-    params = {**dict(directive.params), "filename": f"{directory.rstrip('/')}/{file.as_posix()}"}
+    params["filename"] = f"{directory.rstrip('/')}/{file.as_posix()}"
     return replace(directive, params=tuple(params.items()))

@@ -12,7 +12,7 @@ from typing import Any
 from flintlog.api.choose_engine import choose_engine, is_spark_frame, spark_options
 from flintlog.api.facts import rows_of, source_of, spark_frame
 from flintlog.api.functors import load_functors
-from flintlog.api.locations import located
+from flintlog.api.locations import located, without_scheme
 from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
@@ -152,7 +152,7 @@ class Program:
         )
         warnings: list[Diagnostic] = []
         run = Run(
-            facts_dir=Path(facts_dir) if facts_dir is not None else self._directory,
+            facts_dir=Path(without_scheme(str(facts_dir))) if facts_dir is not None else self._directory,
             engine=engine,
             threads=threads,
             memory_limit=limit,

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from flintlog.api.choose_engine import choose_engine
 from flintlog.api.functors import bind_functors
 from flintlog.api.locations import is_uri, named
-from flintlog.diagnostics import Diagnostic, FlintlogError, Report
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.engines.engine import Engine, Evaluation, Progress, load_engine
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io import check_output, read_facts, write_facts
@@ -22,6 +22,9 @@ from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words
 from flintlog.source import Span
 from flintlog.types import Row
+
+# What Spark does where there is something already.
+SAVE_MODES = ("overwrite", "append", "ignore", "error", "errorifexists")
 
 
 @dataclass
@@ -142,10 +145,17 @@ def check_outputs(program: Program, output_dir: Path, engine: str = "") -> None:
     """Raises, all together, what would keep `write_results` from writing: to be asked before the program runs."""
     report = Report()
     for directive in program.io:
-        if directive.kind == "output" and str(output_dir) != "-" and not (engine == "spark" and _is_sparks(directive)):
-            relation = program.relations[directive.relation]
+        if directive.kind != "output":
+            continue
+        relation, params = program.relations[directive.relation], dict(directive.params)
+        mode = params.get("mode", SAVE_MODES[0])
+        if engine == "spark" and mode not in SAVE_MODES:
+            note = did_you_mean(mode, SAVE_MODES) or f"there are {', '.join(SAVE_MODES)}"
+            message = f"cannot write `{relation.name}`: there is no mode `{mode}`"
+            report.error("E712", message, directive.span, note=note)
+        elif str(output_dir) != "-" and not (engine == "spark" and _is_sparks(directive)):
             try:
-                check_output(relation.name, relation.columns, dict(directive.params))
+                check_output(relation.name, relation.columns, params)
             except FlintlogError as error:
                 for diagnostic in error.diagnostics:
                     report.add(replace(diagnostic, span=directive.span))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flintlog.api.choose_engine import choose_engine, spark_options
 from flintlog.api.functors import load_functors
-from flintlog.api.locations import data_file, located
+from flintlog.api.locations import data_file, located, without_scheme
 from flintlog.api.program import Program
 from flintlog.api.run import Run, check_outputs, end_engines, evaluate, write_results
 from flintlog.cli.progress import ProgressLine
@@ -31,7 +31,7 @@ def _run(args: Namespace) -> int:
         raise FlintlogError(
             [Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")]
         )
-    facts_dir, output_dir = Path(args.fact_dir), Path(args.output_dir)
+    facts_dir, output_dir = Path(without_scheme(args.fact_dir)), Path(without_scheme(args.output_dir))
     options = _spark_options(args)
     memory_limit = parse_size(args.memory_limit) if args.memory_limit else None
     program = _load(args)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import flintlog as fl
-from flintlog.api.run import write_results
+from flintlog.api.run import check_outputs, write_results
 from flintlog.cli.main import main
 from flintlog.engines.engine import ENGINES, Evaluation
 from flintlog.ir.program import IoDirective, Program
@@ -146,3 +146,27 @@ def test_threads_of_the_engine_spark_are_slots(engine: Listener, tmp_path: Path)
     for jobs in ("2", "auto"):
         assert main(["run", str(tmp_path / "p.dl"), "-F", str(tmp_path), "--engine", "spark", "-j", jobs]) == 0
     assert [heard.spark.master for heard in engine.heard] == ["local[2]", "local[*]"]
+
+
+def test_an_address_of_this_machine_is_a_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    from flintlog.cli.main import main
+
+    facts, out = tmp_path / "facts", tmp_path / "out"
+    facts.mkdir()
+    (facts / "e.facts").write_text("1\n")
+    program = tmp_path / "p.dl"
+    program.write_text(f"""
+        .decl e(x: number) .input e
+        .decl f(x: number) .output f
+        .decl g(x: number) .output g(filename="file://{tmp_path}/whole.csv")
+        f(x) :- e(x). g(x) :- e(x).
+    """)
+    assert main(["run", str(program), "-F", f"file://{facts}", "-D", f"file:{out}"]) == 0
+    assert (out / "f.csv").read_text() == (tmp_path / "whole.csv").read_text() == "1\n"
+    capsys.readouterr()
+
+
+def test_a_mode_that_spark_does_not_have(engine: Listener, tmp_path: Path):
+    program = fl.Program(".decl a(x: number) a(1). .output a(IO=parquet, mode=overwrit)").compilation.program
+    with pytest.raises(fl.FlintlogError, match=r"no mode `overwrit`(.|\n)*did you mean `overwrite`"):
+        check_outputs(program, tmp_path, "spark")

@@ -60,7 +60,7 @@ def _named(diagnostic: Diagnostic, strata: str, strategy: str) -> Diagnostic:
 
 def _diagnosis(text: str, strata: str, strategy: str) -> Diagnostic:
     if _LOST.search(text):
-        message = f"{strata} ({strategy}): a checkpoint has gone: {_first_line(text)}"
+        message = f"{strata} ({strategy}): rows have gone that an executor, or a checkpoint, had kept"
         return Diagnostic("E933", message, note="run it again; --checkpoint-dir names a place that outlives executors")
     if _SLOTS.search(text):
         message = f"{strata} ({strategy}): the cluster has fewer slots than the stratum has tasks"

@@ -68,7 +68,7 @@ def cause_of(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     inner = [line for line in lines[1:] if "Exception: " in line and not line.startswith("at ")]
-    return (causes or inner or lines)[-1 if causes else 0][:300]
+    return (causes or inner or lines)[-1 if causes else 0].lstrip(": ")[:300]
 
 
 def _remedy(text: str) -> str:
