@@ -21,7 +21,7 @@ from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
 from flintlog.engines.spark.sessions.session import is_connect
 from flintlog.engines.spark.spread import spread
-from flintlog.engines.spark.tagged import messages_of, output_schema, table_of, tagged, untagged, width_of
+from flintlog.engines.spark.tagged import messages_of, narrowed, output_schema, table_of, tagged, untagged, width_of
 from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work
 from flintlog.engines.spark.traits import looks_into_values
 from flintlog.ir.program import Program, Stratum
@@ -192,7 +192,7 @@ class Jobs:
             frame = self._frame_of(name)
             table = table_behind(frame) if frame is not None else None
             if table is not None and table.nbytes <= room:
-                carried[number] = table
+                carried[number] = narrowed(table)
                 room -= table.nbytes
         return carried
 

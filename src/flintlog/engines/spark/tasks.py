@@ -61,7 +61,10 @@ class Work:
         return [*(len(self.program.relations[name].columns) for name in self.inputs), 1]
 
     def carried_rows(self) -> dict[int, Columns]:
-        return {number: [column.to_numpy() for column in table.columns] for number, table in self.carried.items()}
+        return {
+            number: [column.to_numpy().astype(np.int64, copy=False) for column in table.columns]
+            for number, table in self.carried.items()
+        }
 
     def evaluation(self) -> Evaluation:
         limit = self.memory_limit or total_memory() * 4 // 5 // self.neighbours
