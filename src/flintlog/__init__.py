@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Adt", "Diagnostic", "FlintlogError", "Program", "Result", "functor"]
+__all__ = ["Adt", "Database", "Diagnostic", "FlintlogError", "Program", "Result", "functor"]
 
 if TYPE_CHECKING:
+    from flintlog.api.database import Database
     from flintlog.api.functors import functor
     from flintlog.api.program import Program
     from flintlog.api.result import Result
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Adt": "flintlog.types",
+    "Database": "flintlog.api.database",
     "Diagnostic": "flintlog.diagnostics",
     "FlintlogError": "flintlog.diagnostics",
     "Program": "flintlog.api.program",

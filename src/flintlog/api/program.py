@@ -78,6 +78,15 @@ class Program:
     def __repr__(self) -> str:
         return f"<Program {self._source.name}>"
 
+    @property
+    def word_size(self) -> int:
+        return self._word_size
+
+    @property
+    def directory(self) -> Path:
+        """Where facts files are looked for, unless somebody says otherwise."""
+        return self._directory
+
     @cached_property
     def compilation(self) -> Compilation:
         return compile_source(

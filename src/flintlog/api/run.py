@@ -83,7 +83,7 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
         evaluation.facts = dict(run.given)
         evaluation.sources = (*run.sources, *inputs)
     else:
-        evaluation.facts = _read_all(program, inputs, run, columnar=engine.reads_columns)
+        evaluation.facts = read_inputs(program, inputs, run, columnar=engine.reads_columns)
     return engine.run(program, evaluation)
 
 
@@ -105,9 +105,10 @@ def end_engines() -> None:
         session.end_session()
 
 
-def _read_all(
-    program: Program, inputs: Iterable[IoDirective], run: Run, *, columnar: bool
+def read_inputs(
+    program: Program, inputs: Iterable[IoDirective], run: Run, *, columnar: bool = False
 ) -> Mapping[str, Iterable[Row]]:
+    """The facts that are given, and those of `.input` directives. All that is wrong with them comes in one go."""
     facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in run.given.items()}
     report = Report()
     for directive in inputs:

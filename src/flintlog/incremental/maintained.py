@@ -46,6 +46,7 @@ class Maintained:
         self._store, self._functions = store, dict(functions or {})
         self.epoch = 0
         self.text = ""
+        self.word_size = 64
         self.program: Program
         self.state: State
         self._machine: Machine
@@ -97,10 +98,10 @@ class Maintained:
             self.epoch = change.epoch
 
     def _begin(self, text: str, word_size: int, budget: float, values: Iterable[Any]) -> None:
-        self._word_size = word_size
+        self.word_size = word_size
         self._machine = Machine(Words(word_size), self._functions, lambda message, span: None)
         self._machine.known = NumberedValues(values)
-        self.text, self.program = text, compiled(text, word_size)
+        self.text, self.program = text, self.compiled(text)
         evaluation = Evaluation(functions=self._functions, word_size=word_size)
         self.state = State(normal_form(self.program), self._machine, evaluation, budget=budget)
 
@@ -129,7 +130,7 @@ class Maintained:
     def _apply(self, change: Change) -> None:
         normal = None
         if change.program is not None:
-            program = compiled(change.program, self._word_size)
+            program = self.compiled(change.program)
             self.text, self.program, normal = change.program, program, normal_form(program)
         deleted = {name: self._columns(name, rows) for name, rows in change.deleted.items() if rows}
         inserted = {name: self._columns(name, rows) for name, rows in change.inserted.items() if rows}
@@ -146,7 +147,7 @@ class Maintained:
     def compact(self) -> None:
         """Writes everything anew, without what is no longer needed."""
         options = {
-            "word_size": self._word_size,
+            "word_size": self.word_size,
             "budget": self.state.budget,
             "seconds": self.state.seconds,
             "epoch": self.epoch,
@@ -170,6 +171,6 @@ class Maintained:
         kinds = self.program.relations[name].kinds if name in self.program.relations else ()
         return [np.asarray(column) for column in encode(rows, kinds, self._machine)]
 
-
-def compiled(text: str, word_size: int) -> Program:
-    return compile_source(SourceFile("<database>", text), word_size=word_size).program
+    def compiled(self, text: str) -> Program:
+        """A version of the program. FlintlogError for what is wrong with it."""
+        return compile_source(SourceFile("<database>", text), word_size=self.word_size).program

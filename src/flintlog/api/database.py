@@ -1,0 +1,238 @@
+"""A program's relations kept in a directory, and kept current while facts and rules change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from flintlog.api.facts import rows_of
+from flintlog.api.functors import bind_functors
+from flintlog.api.program import Program
+from flintlog.api.result import RelationResult
+from flintlog.api.run import Run, read_inputs
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.incremental.journal import Change
+from flintlog.incremental.maintained import Maintained, RowChanges
+from flintlog.incremental.rule_texts import RuleText, normal_text, rules_of, with_items, without_relation, without_rule
+from flintlog.incremental.state import BUDGET
+from flintlog.incremental.store import Store
+from flintlog.ir import program as ir
+from flintlog.ir.words import Words
+from flintlog.types import Row
+
+Functors = Mapping[str, Callable[..., Any]]
+
+
+class Changes(Mapping[str, RowChanges]):
+    """What a transaction changed: rows inserted and deleted, by relation; none for relations that stay as they are."""
+
+    def __init__(self, changed: Mapping[str, RowChanges], relations: Mapping[str, ir.Relation]) -> None:
+        self._changed, self._relations = changed, relations
+
+    def __getitem__(self, name: str) -> RowChanges:
+        if name not in self._relations:
+            raise KeyError(f"the program has no relation `{name}`")
+        return self._changed.get(name, RowChanges())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._changed)
+
+    def __len__(self) -> int:
+        return len(self._changed)
+
+
+class Transaction:
+    """Changes that are made together, or not at all. What is said last about a row, or a rule, counts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._text = database.text
+        self._rows: dict[str, dict[Row, bool]] = {}
+        self._result: Changes | None = None
+
+    def insert(self, relation: str, data: Any) -> None:
+        """Rows, a frame, an Arrow table or a path, as `Program.run` takes them."""
+        self._say(relation, data, there=True)
+
+    def delete(self, relation: str, data: Any) -> None:
+        """Facts that go; those that are not there, and rows that only rules give, are left alone."""
+        self._say(relation, data, there=False)
+
+    def add_rule(self, text: str) -> None:
+        """A rule, or several; declarations of new relations may come with them."""
+        self._text = with_items(self._text, text)
+
+    def remove_rule(self, id: str) -> None:
+        """The rule of that name: `Database.rules` has them."""
+        self._text = without_rule(self._text, id)
+
+    def drop(self, relation: str) -> None:
+        """A relation with its facts and rules."""
+        self._text = without_relation(self._text, relation)
+
+    @property
+    def result(self) -> Changes:
+        """What changed; there once the transaction is committed."""
+        if self._result is None:
+            raise FlintlogError([Diagnostic("E946", "the transaction is not committed yet")])
+        return self._result
+
+    def _say(self, name: str, data: Any, *, there: bool) -> None:
+        program = self._database.program_of(self._text)
+        relation = program.relations.get(name)
+        if relation is None:
+            note = did_you_mean(name, program.relations)
+            raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
+        report = Report()
+        rows = rows_of(relation, data, program.types, self._database.word_size, report)
+        report.raise_if_errors()
+        self._rows.setdefault(name, {}).update(dict.fromkeys(rows, there))
+
+    def _commit(self) -> None:
+        database = self._database
+        relations = database.program_of(self._text).relations
+        said = {name: rows for name, rows in self._rows.items() if name in relations}
+        change = Change(
+            database.epoch + 1,
+            {name: [row for row, there in rows.items() if not there] for name, rows in said.items()},
+            {name: [row for row, there in rows.items() if there] for name, rows in said.items()},
+            self._text if self._text != database.text else None,
+        )
+        self._result = Changes(database.commit(change), relations)
+
+
+class Database:
+    """An open database; a context manager, which closes it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> program = Program('''
+    ...     .decl edge(x: number, y: number)
+    ...     .decl path(x: number, y: number)
+    ...     path(x, y) :- edge(x, y).
+    ...     path(x, z) :- path(x, y), edge(y, z).
+    ... ''')
+    >>> with TemporaryDirectory() as folder, Database.create(f"{folder}/paths", program, edge=[(1, 2)]) as database:
+    ...     with database.transaction() as change:
+    ...         change.insert("edge", [(2, 3)])
+    ...     sorted(change.result["path"].inserted)
+    [(1, 3), (2, 3)]
+    """
+
+    def __init__(self, maintained: Maintained) -> None:
+        self._maintained = maintained
+        self._programs: dict[str, ir.Program] = {}
+
+    @classmethod
+    def create(
+        cls,
+        path: str | PathLike[str],
+        program: Program,
+        more_facts: Mapping[str, Any] | None = None,
+        /,
+        *,
+        facts_dir: str | PathLike[str] | None = None,
+        budget: float = BUDGET,
+        functors: Functors | None = None,
+        **facts: Any,
+    ) -> Database:
+        """Computes a program and keeps its relations in a new directory. Relations given by name take what
+        `Program.run` takes; other inputs are read as their `.input` says. An update of a stratum that takes longer than
+        `budget` times what computing it took is given up, and the stratum computed again."""
+        compiled = program.compilation.program
+        given = _checked(compiled, {**(more_facts or {}), **facts}, program.word_size)
+        run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
+        inputs = [d for d in compiled.io if d.kind == "input" and d.relation not in given]
+        read = {name: list(rows) for name, rows in read_inputs(compiled, inputs, run).items()}
+        functions = bind_functors(compiled, {**program.functors(), **(functors or {})}, Words(program.word_size))
+        maintained = Maintained(Store(Path(path)), functions)
+        text = normal_text(program.compilation.ast)
+        maintained.create(text, {**read, **given}, word_size=program.word_size, budget=budget)
+        return cls(maintained)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, read_only: bool = False, functors: Functors | None = None) -> Database:
+        """A database as it was last committed. One process at a time may open it to write; any number to read."""
+        maintained = Maintained(Store(Path(path)), functors)
+        maintained.open(writes=not read_only)
+        return cls(maintained)
+
+    def close(self) -> None:
+        """Lets others write. What was committed stays."""
+        self._maintained.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # --- Looking ----------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The program, as it is now."""
+        return self._maintained.text
+
+    @property
+    def epoch(self) -> int:
+        """How many transactions there have been."""
+        return self._maintained.epoch
+
+    @property
+    def word_size(self) -> int:
+        return self._maintained.word_size
+
+    def rules(self) -> list[RuleText]:
+        """The rules with the names by which they can be removed."""
+        return rules_of(self.text)
+
+    def __getitem__(self, name: str) -> RelationResult:
+        program = self._maintained.program
+        if name not in program.relations:
+            hint = did_you_mean(name, program.relations) or f"relations: {', '.join(program.relations)}"
+            raise KeyError(f"the program has no relation `{name}`; {hint}")
+        return RelationResult(program.relations[name], self._maintained.rows(name), program.types)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._maintained.program.relations)
+
+    # --- Changing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Changes that are committed at the end of the block, unless it fails."""
+        change = Transaction(self)
+        yield change
+        change._commit()
+
+    def commit(self, change: Change) -> Mapping[str, RowChanges]:
+        return self._maintained.commit(change)
+
+    def compact(self) -> None:
+        """Writes the directory anew, without what is no longer needed."""
+        self._maintained.compact()
+
+    def program_of(self, text: str) -> ir.Program:
+        """A version of the program, compiled once. FlintlogError for what is wrong with it."""
+        if text == self.text:
+            return self._maintained.program
+        if text not in self._programs:
+            self._programs = {text: self._maintained.compiled(text)}
+        return self._programs[text]
+
+
+def _checked(program: ir.Program, data: Mapping[str, Any], word_size: int) -> dict[str, Sequence[Row]]:
+    """The caller's facts as rows; all that is wrong with them in one go."""
+    report = Report()
+    given: dict[str, Sequence[Row]] = {}
+    for name, facts in data.items():
+        relation = program.relations.get(name)
+        if relation is None:
+            report.error("E909", f"the program has no relation `{name}`", note=did_you_mean(name, program.relations))
+        else:
+            given[name] = rows_of(relation, facts, program.types, word_size, report)
+    report.raise_if_errors()
+    return given

@@ -1,0 +1,83 @@
+"""The text of a database's program: its rules by their names, and the text with some of them more or less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.source import SourceFile
+from flintlog.syntax import ast
+from flintlog.syntax.parser import parse
+from flintlog.syntax.printer import print_item, print_program
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """`id` comes from the text, so that it is the same wherever the rule stands."""
+
+    id: str
+    text: str
+
+
+def normal_text(tree: ast.Program) -> str:
+    """A program without what is elsewhere: files that it includes, macros."""
+    return print_program(tree)
+
+
+def rules_of(text: str) -> list[RuleText]:
+    """The rules of a program that can be taken out of it, in the order of the text. Those of components belong to
+    these."""
+    return [_named(item) for item in _tree(text).items if isinstance(item, ast.Rule | ast.Subsumption)]
+
+
+def with_items(text: str, more: str) -> str:
+    """The program with rules, or declarations, added. FlintlogError where they are not well written."""
+    added = _tree(more, name="<added>")
+    return text.rstrip("\n") + "\n" + print_program(added)
+
+
+def without_rule(text: str, id: str) -> str:
+    """The program without a rule. FlintlogError if it has none of that name."""
+    tree = _tree(text)
+    kept = [item for item in tree.items if not (isinstance(item, ast.Rule | ast.Subsumption) and _named(item).id == id)]
+    if len(kept) == len(tree.items):
+        ids = [rule.id for rule in rules_of(text)]
+        note = did_you_mean(id, ids) or "`flintlog db rules --list` shows the rules there are"
+        raise FlintlogError([Diagnostic("E945", f"there is no rule `{id}`", note=note)])
+    return print_program(replace(tree, items=tuple(kept)))
+
+
+def without_relation(text: str, name: str) -> str:
+    """The program without a relation, its rules and its directives. FlintlogError if it has none of that name."""
+    tree = _tree(text)
+    declared = [item.name for item in tree.items if isinstance(item, ast.RelationDecl)]
+    if name not in declared:
+        note = did_you_mean(name, declared)
+        raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
+    return print_program(replace(tree, items=tuple(item for item in tree.items if not _is_of(item, name))))
+
+
+def _is_of(item: ast.Item, name: str) -> bool:
+    match item:
+        case ast.RelationDecl():
+            return item.name == name
+        case ast.Rule():
+            return all(head.name == name for head in item.heads)
+        case ast.Subsumption():
+            return item.dominated.name == name
+        case ast.Directive():
+            return item.relation == name
+    return False
+
+
+def _named(item: ast.Item) -> RuleText:
+    text = print_item(item)
+    return RuleText(blake2s(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest(), text)
+
+
+def _tree(text: str, name: str = "<database>") -> ast.Program:
+    report = Report()
+    tree = parse(SourceFile(name, text), report)
+    report.raise_if_errors()
+    return tree

@@ -1,0 +1,119 @@
+"""Databases in Python: `fl.Database`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import flintlog as fl
+from flintlog.api.database import Transaction
+
+PATHS = """
+    .decl edge(x: number, y: number)
+    .input edge
+    .decl path(x: number, y: number)
+    path(x, y) :- edge(x, y).
+    path(x, z) :- path(x, y), edge(y, z).
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[fl.Database]:
+    with fl.Database.create(tmp_path / "db", fl.Program(PATHS), edge=[(1, 2), (2, 3)]) as database:
+        yield database
+
+
+def test_changes_are_kept_and_told(database: fl.Database, tmp_path: Path) -> None:
+    with database.transaction() as change:
+        change.insert("edge", [(3, 4)])
+        change.delete("edge", [(1, 2), (7, 7)])
+    assert sorted(change.result["path"].inserted) == [(2, 4), (3, 4)]
+    assert sorted(change.result["path"].deleted) == [(1, 2), (1, 3)]
+    assert change.result["edge"].deleted == [(1, 2)]
+    database.close()
+    with fl.Database.open(tmp_path / "db", read_only=True) as again:
+        assert sorted(again["path"]) == [(2, 3), (2, 4), (3, 4)]
+        assert again.epoch == 1
+        assert list(again) == ["edge", "path"]
+
+
+def test_what_is_said_last_about_a_row_counts(database: fl.Database) -> None:
+    with database.transaction() as change:
+        change.insert("edge", [(3, 4), (5, 6)])
+        change.delete("edge", [(3, 4), (1, 2)])
+        change.insert("edge", [(1, 2)])
+    assert dict(change.result).keys() == {"edge", "path"}
+    assert sorted(change.result["edge"].inserted) == [(5, 6)]
+    assert change.result["edge"].deleted == []
+
+
+def test_a_block_that_fails_changes_nothing(database: fl.Database) -> None:
+    seen: list[Transaction] = []
+
+    def fail() -> None:
+        with database.transaction() as change:
+            seen.append(change)
+            change.insert("edge", [(3, 4)])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert len(database["edge"]) == 2
+    assert database.epoch == 0
+    with pytest.raises(fl.FlintlogError, match="E946"):
+        _ = seen[0].result
+
+
+def test_rules_come_and_go(database: fl.Database, tmp_path: Path) -> None:
+    with database.transaction() as change:
+        change.add_rule(".decl ends(x: number) ends(y) :- path(_, y), !edge(y, _).")
+        change.add_rule("path(x, x) :- edge(x, _).")
+    assert change.result["ends"].inserted == [(3,)]
+    loops = next(rule for rule in database.rules() if rule.text.startswith("path(x, x)"))
+    with database.transaction() as change:
+        change.remove_rule(loops.id)
+        change.insert("edge", [(3, 5)])
+    assert change.result["ends"].inserted == [(5,)]
+    assert change.result["ends"].deleted == [(3,)]
+    assert sorted(change.result["path"].deleted) == [(1, 1), (2, 2)]
+    with database.transaction() as change:
+        change.drop("ends")
+    database.close()
+    with fl.Database.open(tmp_path / "db") as again:
+        assert list(again) == ["edge", "path"]
+        assert loops.id not in [rule.id for rule in again.rules()]
+
+
+def test_facts_are_read_as_the_program_says(tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\t2\n2\t3\n")
+    (tmp_path / "p.dl").write_text(PATHS)
+    with fl.Database.create(tmp_path / "db", fl.Program.load(tmp_path / "p.dl")) as database:
+        assert len(database["path"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        (lambda change: change.insert("edgy", [(1, 2)]), "E909"),
+        (lambda change: change.insert("edge", [(1, "two")]), "E904"),
+        (lambda change: change.add_rule("path(x, y) :- edge(x, y)"), "E10"),
+        (lambda change: change.add_rule("path(x, y) :- edge(x, z)."), "E"),
+        (lambda change: change.remove_rule("nonsense"), "E945"),
+        (lambda change: change.drop("nonsense"), "E909"),
+        (lambda change: change.drop("edge"), "E"),
+    ],
+)
+def test_mistakes_are_said_and_change_nothing(database: fl.Database, wrong, code: str) -> None:
+    with pytest.raises(fl.FlintlogError, match=code), database.transaction() as change:
+        wrong(change)
+    assert sorted(database["path"]) == [(1, 2), (1, 3), (2, 3)]
+    with database.transaction() as change:
+        change.insert("edge", [(3, 4)])
+    assert len(change.result["path"].inserted) == 3
+
+
+def test_an_unknown_relation(database: fl.Database) -> None:
+    with pytest.raises(KeyError, match="did you mean `path`"):
+        _ = database["paht"]
