@@ -11,16 +11,16 @@ from typing import Any
 from flintlog.api.facts import rows_of
 from flintlog.api.functors import bind_functors
 from flintlog.api.program import Program
-from flintlog.api.result import RelationResult
+from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.incremental.journal import Change
-from flintlog.incremental.maintained import Maintained, RowChanges
-from flintlog.incremental.rule_texts import RuleText, normal_text, rules_of, with_items, without_relation, without_rule
+from flintlog.incremental.maintained import Bind, Maintained, RowChanges
+from flintlog.incremental.rule_texts import RuleText, rules_of, with_items, without_relation, without_rule
 from flintlog.incremental.state import BUDGET
 from flintlog.incremental.store import Store
 from flintlog.ir import program as ir
-from flintlog.ir.words import Words
+from flintlog.syntax.printer import print_program
 from flintlog.types import Row
 
 Functors = Mapping[str, Callable[..., Any]]
@@ -34,7 +34,7 @@ class Changes(Mapping[str, RowChanges]):
 
     def __getitem__(self, name: str) -> RowChanges:
         if name not in self._relations:
-            raise KeyError(f"the program has no relation `{name}`")
+            raise unknown_relation(name, self._relations)
         return self._changed.get(name, RowChanges())
 
     def __iter__(self) -> Iterator[str]:
@@ -82,13 +82,7 @@ class Transaction:
 
     def _say(self, name: str, data: Any, *, there: bool) -> None:
         program = self._database.program_of(self._text)
-        relation = program.relations.get(name)
-        if relation is None:
-            note = did_you_mean(name, program.relations)
-            raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
-        report = Report()
-        rows = rows_of(relation, data, program.types, self._database.word_size, report)
-        report.raise_if_errors()
+        rows = _checked(program, {name: data}, self._database.word_size)[name]
         self._rows.setdefault(name, {}).update(dict.fromkeys(rows, there))
 
     def _commit(self) -> None:
@@ -146,16 +140,16 @@ class Database:
         run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
         inputs = [d for d in compiled.io if d.kind == "input" and d.relation not in given]
         read = {name: list(rows) for name, rows in read_inputs(compiled, inputs, run).items()}
-        functions = bind_functors(compiled, {**program.functors(), **(functors or {})}, Words(program.word_size))
-        maintained = Maintained(Store(Path(path)), functions)
-        text = normal_text(program.compilation.ast)
+        maintained = Maintained(Store(Path(path)), _binding({**program.functors(), **(functors or {})}))
+        # The tree has what the text includes, and no macros any more.
+        text = print_program(program.compilation.ast)
         maintained.create(text, {**read, **given}, word_size=program.word_size, budget=budget)
         return cls(maintained)
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, read_only: bool = False, functors: Functors | None = None) -> Database:
         """A database as it was last committed. One process at a time may open it to write; any number to read."""
-        maintained = Maintained(Store(Path(path)), functors)
+        maintained = Maintained(Store(Path(path)), _binding(functors or {}))
         maintained.open(writes=not read_only)
         return cls(maintained)
 
@@ -192,8 +186,7 @@ class Database:
     def __getitem__(self, name: str) -> RelationResult:
         program = self._maintained.program
         if name not in program.relations:
-            hint = did_you_mean(name, program.relations) or f"relations: {', '.join(program.relations)}"
-            raise KeyError(f"the program has no relation `{name}`; {hint}")
+            raise unknown_relation(name, program.relations)
         return RelationResult(program.relations[name], self._maintained.rows(name), program.types)
 
     def __iter__(self) -> Iterator[str]:
@@ -222,6 +215,10 @@ class Database:
         if text not in self._programs:
             self._programs = {text: self._maintained.compiled(text)}
         return self._programs[text]
+
+
+def _binding(functors: Functors) -> Bind:
+    return lambda program, words: bind_functors(program, functors, words)
 
 
 def _checked(program: ir.Program, data: Mapping[str, Any], word_size: int) -> dict[str, Sequence[Row]]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from flintlog.io.parameters import data_path
+from flintlog.io.parameters import data_path, without_scheme
 from flintlog.ir.program import IoDirective, Program
 
 _READ = {"file": ".facts", "csv": ".facts", "json": ".json", "jsonfile": ".json"}
@@ -20,15 +20,6 @@ def is_uri(text: str) -> bool:
     (True, False, False)
     """
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text) is not None
-
-
-def without_scheme(text: str) -> str:
-    """A file of this machine as a path, also where it is spelled as an address.
-
-    >>> without_scheme("file:///data/edges"), without_scheme("file:/data"), without_scheme("s3a://bucket/edges")
-    ('/data/edges', '/data', 's3a://bucket/edges')
-    """
-    return re.sub(r"^file:(//localhost)?/+", "/", text)
 
 
 def named(directive: IoDirective) -> str:

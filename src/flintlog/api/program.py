@@ -12,12 +12,13 @@ from typing import Any
 from flintlog.api.choose_engine import choose_engine, is_spark_frame, spark_options
 from flintlog.api.facts import rows_of, source_of, spark_frame
 from flintlog.api.functors import load_functors
-from flintlog.api.locations import located, without_scheme
+from flintlog.api.locations import located
 from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.engines.memory import parse_size
+from flintlog.io.parameters import without_scheme
 from flintlog.ir import program as ir
 from flintlog.passes.context import wanted_by_directives
 from flintlog.passes.remove_unneeded import needed_only

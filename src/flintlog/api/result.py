@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
@@ -75,6 +75,13 @@ class RelationResult(Collection[Row]):
         return f"<{self.name}({', '.join(self.columns)}): {size}>"
 
 
+def unknown_relation(name: str, known: Iterable[str]) -> KeyError:
+    """What to raise for a relation that there is not."""
+    names = list(known)
+    hint = did_you_mean(name, names) or f"relations: {', '.join(names)}"
+    return KeyError(f"the program has no relation `{name}`; {hint}")
+
+
 class Result(Mapping[str, RelationResult]):
     """The relations of a program after a run. `warnings` is what was odd about it: extra columns in a facts file, a
     `match` whose pattern is none."""
@@ -89,8 +96,7 @@ class Result(Mapping[str, RelationResult]):
 
     def __getitem__(self, name: str) -> RelationResult:
         if name not in self._results:
-            hint = did_you_mean(name, self._results) or f"relations: {', '.join(self._results)}"
-            raise KeyError(f"the program has no relation `{name}`; {hint}")
+            raise unknown_relation(name, self._results)
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:

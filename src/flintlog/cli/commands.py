@@ -9,13 +9,14 @@ from pathlib import Path
 
 from flintlog.api.choose_engine import choose_engine, spark_options
 from flintlog.api.functors import load_functors
-from flintlog.api.locations import data_file, located, without_scheme
+from flintlog.api.locations import data_file, located
 from flintlog.api.program import Program
 from flintlog.api.run import Run, check_outputs, end_engines, evaluate, write_results
 from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import parse_size
 from flintlog.engines.spark_options import SparkOptions
+from flintlog.io.parameters import without_scheme
 from flintlog.passes.sequence import engine_may
 
 

@@ -29,7 +29,6 @@ class Change:
     deleted: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     inserted: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     program: str | None = None
-    strategy: str = "auto"
 
 
 class Journal:
@@ -57,10 +56,6 @@ class Journal:
             stream.flush()
             os.fsync(stream.fileno())
 
-    @property
-    def size(self) -> int:
-        return self._path.stat().st_size
-
     def _records(self) -> Iterator[tuple[bytes, int]]:
         """Every whole record, and where it ends."""
         with self._path.open("rb") as stream:
@@ -78,7 +73,6 @@ def _payload(change: Change) -> bytes:
         "deleted": {name: [list(map(plain, row)) for row in rows] for name, rows in change.deleted.items()},
         "inserted": {name: [list(map(plain, row)) for row in rows] for name, rows in change.inserted.items()},
         "program": change.program,
-        "strategy": change.strategy,
     }
     return json.dumps(table, separators=(",", ":")).encode("ascii")
 

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from flintlog.compiler import compile_source
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
@@ -27,8 +25,8 @@ from flintlog.ir.words import Words
 from flintlog.source import SourceFile
 from flintlog.types import Row
 
-# A snapshot is written when the journal is larger than this part of it, and larger than so many bytes.
-JOURNAL_PART, JOURNAL_LEAST = 0.25, 1 << 20
+# The functions for the functors of a program, given the words it computes with.
+Bind = Callable[[Program, Words], Mapping[str, Callable[..., Any]]]
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,11 @@ class RowChanges:
 
 
 class Maintained:
-    """An open database. `functions` are the user's, by name."""
+    """An open database. `bind` finds the functions for a program's functors."""
 
-    def __init__(self, store: Store, functions: Mapping[str, Callable[..., Any]] | None = None) -> None:
-        self._store, self._functions = store, dict(functions or {})
+    def __init__(self, store: Store, bind: Bind = lambda program, words: {}) -> None:
+        self._store, self._bind = store, bind
+        self._functions: dict[str, Callable[..., Any]] = {}
         self.epoch = 0
         self.text = ""
         self.word_size = 64
@@ -91,7 +90,7 @@ class Maintained:
         options = self._store.options
         self._begin(snapshot.program, options["word_size"], options["budget"], snapshot.values)
         self.state.restore(snapshot.relations, options["seconds"])
-        self.epoch = options["epoch"]
+        self.epoch = self._store.epoch
         for change in changes:
             self._apply(change)
             self.state.keep()
@@ -102,6 +101,7 @@ class Maintained:
         self._machine = Machine(Words(word_size), self._functions, lambda message, span: None)
         self._machine.known = NumberedValues(values)
         self.text, self.program = text, self.compiled(text)
+        self._functions.update(self._bind(self.program, Words(word_size)))
         evaluation = Evaluation(functions=self._functions, word_size=word_size)
         self.state = State(normal_form(self.program), self._machine, evaluation, budget=budget)
 
@@ -114,6 +114,7 @@ class Maintained:
     def commit(self, change: Change) -> dict[str, RowChanges]:
         """Carries a change out and keeps it; returns what it changed, by relation. Where anything fails, there was no
         change."""
+        self._store.require_lock()
         before = self.text, self.program
         try:
             self._apply(change)
@@ -131,10 +132,21 @@ class Maintained:
         normal = None
         if change.program is not None:
             program = self.compiled(change.program)
+            self._functions.update(self._bind(program, Words(self.word_size)))
+            self._require_same_columns(program)
             self.text, self.program, normal = change.program, program, normal_form(program)
         deleted = {name: self._columns(name, rows) for name, rows in change.deleted.items() if rows}
         inserted = {name: self._columns(name, rows) for name, rows in change.inserted.items() if rows}
         self.state.update(deleted, inserted, normal)
+
+    def _require_same_columns(self, program: Program) -> None:
+        """Rows of a relation that is declared anew with other columns would be taken for its own."""
+        for name, relation in program.relations.items():
+            before = self.program.relations.get(name)
+            if before is not None and before.kinds != relation.kinds:
+                message = f"`{name}` has other columns than before"
+                note = "drop it in one transaction, and declare it anew in the next"
+                raise FlintlogError([Diagnostic("E948", message, relation.span, note)])
 
     def _changed(self) -> dict[str, RowChanges]:
         result = {}
@@ -150,7 +162,6 @@ class Maintained:
             "word_size": self.word_size,
             "budget": self.state.budget,
             "seconds": self.state.seconds,
-            "epoch": self.epoch,
         }
         self._store.keep(self.epoch, self.text, self._machine.known, self.state.kept, options)
 
@@ -168,8 +179,7 @@ class Maintained:
         return list(zip(*([value(word, k) for word in c] for c, k in zip(columns, kinds, strict=True)), strict=True))
 
     def _columns(self, name: str, rows: Sequence[Row]) -> list[Array]:
-        kinds = self.program.relations[name].kinds if name in self.program.relations else ()
-        return [np.asarray(column) for column in encode(rows, kinds, self._machine)]
+        return encode(rows, self.program.relations[name].kinds, self._machine)
 
     def compiled(self, text: str) -> Program:
         """A version of the program. FlintlogError for what is wrong with it."""

@@ -20,11 +20,6 @@ class RuleText:
     text: str
 
 
-def normal_text(tree: ast.Program) -> str:
-    """A program without what is elsewhere: files that it includes, macros."""
-    return print_program(tree)
-
-
 def rules_of(text: str) -> list[RuleText]:
     """The rules of a program that can be taken out of it, in the order of the text. Those of components belong to
     these."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from flintlog.incremental.instances import Instances
 from flintlog.incremental.kept import NEVER, UNKNOWN, Kept, StoredRows
 from flintlog.incremental.normal import Normal, Part, reads_of
 from flintlog.incremental.rounds import ClauseRounds
+from flintlog.incremental.rule_changes import RuleChanges, changes_of
 from flintlog.incremental.update import ClauseUpdate, StratumUpdate
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Rule
@@ -38,22 +38,6 @@ LEAST_SECONDS = 0.05
 
 class OverBudget(Exception):
     """An update takes too long: computing the stratum again is quicker."""
-
-
-@dataclass
-class RuleChanges:
-    """Rules that a stratum has no longer, and those that are new; or why it is computed again."""
-
-    lost: list[ClauseUpdate] = field(default_factory=list)
-    gained: list[ClauseUpdate] = field(default_factory=list)
-    why: str = ""
-
-    def any(self) -> bool:
-        return bool(self.lost or self.gained or self.why)
-
-    def reads(self) -> frozenset[str]:
-        """What the rules read that a stratum has no longer."""
-        return frozenset(place.relation for clause in self.lost for place in clause.instances.clause.places)
 
 
 class State:
@@ -93,7 +77,7 @@ class State:
             self.kept[name] = kept = Kept(relation)
             kept.start(run.rounds_of(name))
             if name in facts and len(facts[name]):
-                kept.given[kept.find([words_of(c) for c in facts[name].columns], len(facts[name]))] = True
+                kept.given[kept.find(facts[name].columns, len(facts[name]))] = True
         self._make_clauses()
 
     def restore(self, relations: Mapping[str, StoredRows], seconds: Mapping[str, float]) -> None:
@@ -113,7 +97,7 @@ class State:
     def _make_clauses(self) -> None:
         for part in self.normal.parts:
             if part.has_clauses:
-                self.clauses[part.stratum.relations] = [self._clause(rule, part) for rule in part.stratum.rules]
+                self.clauses[part.stratum.relations] = [self._clause(part, rule) for rule in part.stratum.rules]
 
     def _bootstrap(self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation]) -> Bootstrap:
         return Bootstrap(self.normal.program, facts, known, self.machine, self._threads, self._evaluation)
@@ -123,7 +107,7 @@ class State:
         run.compute(part)
         self._seconds[part.stratum.relations] = time.perf_counter() - started
 
-    def _clause(self, rule: Rule, part: Part) -> ClauseUpdate:
+    def _clause(self, part: Part, rule: Rule) -> ClauseUpdate:
         clause = clause_of(rule, part.stratum.relations)
         instances = Instances(clause, self.kept, self._vectors, self._workers)
         return ClauseUpdate(rule, instances, ClauseRounds(clause, self.kept))
@@ -212,6 +196,7 @@ class State:
         self._forget_others()
         for kept in self.kept.values():
             kept.keep()
+        self._before = self.normal, self.clauses
         self._rules_are_settled()
 
     def take_back(self) -> None:
@@ -242,29 +227,12 @@ class State:
                 self.kept[name] = Kept(Relation(name, len(relation.columns)))
         for part in normal.parts:
             relations = part.stratum.relations
-            known = before.get(relations)
-            if known is None or (part.again, part.fold) != (known.again, known.fold):
-                why = "it is computed together with others than before" if known is None else "its rules changed"
-                if any(self.kept[name].known for name in relations) or part.stratum.rules:
-                    self._changes_of_rules[relations] = RuleChanges(why=why)
-            if not part.has_clauses:
-                if known is not None and known.stratum != part.stratum:
-                    self._changes_of_rules.setdefault(relations, RuleChanges(why="its rules changed"))
-                continue
-            waiting = list(old_clauses.get(relations, ())) if known is not None and known.has_clauses else []
-            changes = RuleChanges()
-            self.clauses[relations] = []
-            for rule in part.stratum.rules:
-                same = next((c for c in waiting if (c.rule.relation, c.rule.body) == (rule.relation, rule.body)), None)
-                if same is None:
-                    same = self._clause(rule, part)
-                    changes.gained.append(same)
-                else:
-                    waiting.remove(same)
-                self.clauses[relations].append(same)
-            changes.lost = waiting
-            if changes.lost or changes.gained:
-                self._changes_of_rules.setdefault(relations, changes)
+            known, clauses = before.get(relations), old_clauses.get(relations, [])
+            changes, current = changes_of(part, known, clauses, partial(self._clause, part))
+            if part.has_clauses:
+                self.clauses[relations] = current
+            if changes.any():
+                self._changes_of_rules[relations] = changes
         constants = {name: values for name, values in normal.constants.items() if not self.kept[name].size}
         return {name: _constant_facts(values, self.machine).columns for name, values in constants.items()}
 
@@ -304,9 +272,3 @@ class State:
 def _constant_facts(values: Values, machine: Machine) -> ColumnFacts:
     columns = encode(values.rows, tuple(column.kind for column in values.schema), machine)
     return ColumnFacts(tuple(columns), len(values.rows))
-
-
-def words_of(column: Any) -> Array:
-    """A column of numbers of any kind as words."""
-    words: Array = np.ascontiguousarray(column).view(np.int64)
-    return words

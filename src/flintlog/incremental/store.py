@@ -38,9 +38,14 @@ class Store:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What was said when the database was made."""
+        """What was said when the last snapshot was written."""
         options: Mapping[str, Any] = self._manifest["options"]
         return options
+
+    @property
+    def epoch(self) -> int:
+        """That of the last snapshot."""
+        return int(self._manifest["epoch"])
 
     # --- Reading ----------------------------------------------------------------------------------
 
@@ -62,7 +67,7 @@ class Store:
         try:
             manifest = json.loads((self.folder / MANIFEST).read_text("utf-8"))
         except FileNotFoundError:
-            note = "make one with `flintlog db create`"
+            note = "make one with `Database.create`"
             raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
         except (OSError, ValueError) as error:
             raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` cannot be read: {error}")]) from None
@@ -73,10 +78,6 @@ class Store:
 
     def _journal(self) -> Journal:
         return Journal(self.folder / self._manifest["journal"])
-
-    @property
-    def journal_size(self) -> int:
-        return self._journal().size
 
     # --- Writing ----------------------------------------------------------------------------------
 
@@ -97,8 +98,13 @@ class Store:
             self._lock = None
 
     def commit(self, change: Change) -> None:
-        assert self._lock is not None
         self._journal().append(change)
+
+    def require_lock(self) -> None:
+        """Raises for a database that was opened to read."""
+        if self._lock is None:
+            message = f"`{self.folder}` is closed, or open to read only"
+            raise FlintlogError([Diagnostic("E947", message, note="open it without `read_only`")])
 
     def exists(self) -> bool:
         return (self.folder / MANIFEST).exists()
@@ -107,12 +113,9 @@ class Store:
         self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
     ) -> None:
         """Writes a snapshot, which counts from here on, and forgets the one before it."""
-        assert self._lock is not None
+        self.require_lock()
         name, journal = f"snapshot-{epoch}", f"journal-{epoch}"
-        self._remove_others()
-        for stale in (name, journal):  # of a snapshot that was cut off
-            if stale not in (self._manifest.get("snapshot"), self._manifest.get("journal")):
-                _remove(self.folder / stale)
+        self._remove_others()  # a snapshot that was cut off, too
         if self._manifest.get("snapshot") == name:
             return
         files = write_snapshot(self.folder / name, program, values, kept)

@@ -200,35 +200,30 @@ class StratumUpdate:
                 for found in clause.instances.of_head(late[clause.relation]):
                     self._put_off_again(round, clause, found)
 
-    def _put_off_removed(self, clause: ClauseUpdate, place: int, found: Found) -> None:
+    def _coming(self, clause: ClauseUpdate, found: Found, epoch: str) -> tuple[Found, Array]:
+        """The instances that come at all, and in which round, if nothing changes any more."""
         self._tick()
-        kept = self._kept[clause.relation]
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, "old"))
+        latest = clause.rounds.latest(clause.rounds.places(found.rows, epoch))
         there = np.flatnonzero(latest < NEVER)
-        if not there.size:
-            return
-        found, rounds = found.chosen(there), latest[there].astype(np.int64) + 1
+        return found.chosen(there), latest[there].astype(np.int64) + 1
+
+    def _put_off_removed(self, clause: ClauseUpdate, place: int, found: Found) -> None:
+        kept = self._kept[clause.relation]
+        found, rounds = self._coming(clause, found, "old")
         heads = kept.find(found.head, found.size)
         counted = (heads >= 0) & (kept.old[heads] == rounds)
         self._put_off(REMOVED, clause, place, found, heads, rounds, counted)
 
     def _put_off_added(self, round: int, clause: ClauseUpdate, place: int, found: Found) -> None:
-        self._tick()
         kept = self._kept[clause.relation]
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, "new"))
-        there = np.flatnonzero(latest < NEVER)
-        if not there.size:
-            return
-        found, rounds = found.chosen(there), latest[there].astype(np.int64) + 1
+        found, rounds = self._coming(clause, found, "new")
         heads = kept.enter(found.head, found.size)
         self._put_off(ADDED, clause, place, found, heads, rounds, kept.new[heads] > round)
 
     def _put_off_again(self, round: int, clause: ClauseUpdate, found: Found) -> None:
-        self._tick()
-        kept = self._kept[clause.relation]
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, "new")).astype(np.int64)
-        heads = kept.find(found.head, found.size)
-        self._put_off(AGAIN, clause, -1, found, heads, latest + 1, (latest < NEVER) & (latest >= round))
+        found, rounds = self._coming(clause, found, "new")
+        heads = self._kept[clause.relation].find(found.head, found.size)
+        self._put_off(AGAIN, clause, -1, found, heads, rounds, rounds > round)
 
     def _put_off(
         self, kind: str, clause: ClauseUpdate, place: int, found: Found, heads: Array, rounds: Array, which: Any

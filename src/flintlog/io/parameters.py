@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,15 @@ def relation_name(relation: str, params: Mapping[str, str]) -> str:
 
 def is_true(params: Mapping[str, str], name: str) -> bool:
     return params.get(name, "false") == "true"
+
+
+def without_scheme(text: str) -> str:
+    """A file of this machine as a path, also where it is spelled as an address.
+
+    >>> without_scheme("file:///data/edges"), without_scheme("file:/data"), without_scheme("s3a://bucket/edges")
+    ('/data/edges', '/data', 's3a://bucket/edges')
+    """
+    return re.sub(r"^file:(//localhost)?/+", "/", text)
 
 
 def data_path(relation: str, params: Mapping[str, str], directory: Path, suffix: str) -> Path:

@@ -117,3 +117,54 @@ def test_mistakes_are_said_and_change_nothing(database: fl.Database, wrong, code
 def test_an_unknown_relation(database: fl.Database) -> None:
     with pytest.raises(KeyError, match="did you mean `path`"):
         _ = database["paht"]
+
+
+def test_a_database_that_is_open_to_read(database: fl.Database, tmp_path: Path) -> None:
+    with fl.Database.open(tmp_path / "db", read_only=True) as reader:
+        with pytest.raises(fl.FlintlogError, match="E947"):
+            with_edge(reader)
+        with pytest.raises(fl.FlintlogError, match="E947"):
+            reader.compact()
+        assert len(reader["edge"]) == 2
+
+
+def with_edge(database: fl.Database) -> None:
+    with database.transaction() as change:
+        change.insert("edge", [(8, 9)])
+
+
+def test_a_relation_does_not_change_its_columns_under_its_rows(database: fl.Database) -> None:
+    with database.transaction() as change:
+        change.add_rule(".decl seen(x: number) seen(x) :- edge(x, _).")
+
+    def declare_anew() -> None:
+        with database.transaction() as change:
+            change.drop("seen")
+            change.add_rule(".decl seen(x: number, y: number) seen(x, y) :- edge(x, y).")
+
+    with pytest.raises(fl.FlintlogError, match="E948"):
+        declare_anew()
+    assert sorted(database["seen"]) == [(1,), (2,)]  # what was added before stays, though a change has failed
+    with_edge(database)
+    assert sorted(database["seen"]) == [(1,), (2,), (8,)]
+    with database.transaction() as change:
+        change.drop("seen")
+    with database.transaction() as change:
+        change.add_rule(".decl seen(x: number, y: number) seen(x, y) :- edge(x, y).")
+    assert len(database["seen"]) == 3
+
+
+def test_functors_are_bound_again_when_a_database_is_opened(tmp_path: Path) -> None:
+    program = fl.Program("""
+        .functor twice(x: number): number
+        .decl a(x: number)
+        .decl b(x: number)
+        b(@twice(x)) :- a(x).
+    """)
+    fl.Database.create(tmp_path / "db", program, a=[(1,)], functors={"twice": lambda x: 2 * x}).close()
+    with pytest.raises(fl.FlintlogError, match="E903"):
+        fl.Database.open(tmp_path / "db")
+    with fl.Database.open(tmp_path / "db", functors={"twice": lambda x: 2 * x}) as database:
+        with database.transaction() as change:
+            change.insert("a", [(5,)])
+        assert change.result["b"].inserted == [(10,)]

@@ -24,7 +24,8 @@ from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.packing import Array
-from flintlog.engines.local.storage.relation import Relation, Resources
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.storage.resources import Resources
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.memory import MemoryGuard

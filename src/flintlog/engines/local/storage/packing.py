@@ -13,6 +13,7 @@ Array: TypeAlias = NDArray[np.int64]
 Range: TypeAlias = tuple[int, int]
 
 KEY_BITS = 62
+SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,19 @@ def range_of(column: Array) -> Range:
 
 def joined(a: Range, b: Range) -> Range:
     return min(a[0], b[0]), max(a[1], b[1])
+
+
+def stretched(known: Range, value: int) -> Range:
+    """The range with the value in it; beyond the side it grew on, as much again."""
+    low, high = known
+    span = max(high - low, 1)
+    if value > high:
+        return low, min(max(value, high + span), LARGEST)
+    if value < low:
+        return max(min(value, low - span), SMALLEST), high
+    return known
+
+
+def as_word(number: int) -> int:
+    """A number below 2**64 as the signed word of the same bits."""
+    return number - (1 << 64) if number > LARGEST else number

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -35,10 +34,18 @@ from flintlog.engines.local.kernels.layout import (
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block, Log
 from flintlog.engines.local.storage.index import DeltaIndex, Filter, Index
-from flintlog.engines.local.storage.packing import Array, Packing, Range, joined, packing_for, range_of
-from flintlog.engines.memory import MemoryGuard
+from flintlog.engines.local.storage.packing import (
+    Array,
+    Packing,
+    Range,
+    as_word,
+    joined,
+    packing_for,
+    range_of,
+    stretched,
+)
+from flintlog.engines.local.storage.resources import Resources
 
-SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 MIN_BITS = 6
 # Smaller sets have whole keys in their slots.
 MIN_SHORT = 16
@@ -46,19 +53,6 @@ MIN_SHORT = 16
 MAX_BIT_BYTES = 384 << 20
 BIT_BYTES_A_ROW = 64
 MIN_BIT_ROWS = 1 << 12
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What relations of a run share: the memory they may take, and threads for what takes long."""
-
-    guard: MemoryGuard | None = None
-    in_parts: Callable[[Callable[[int, int], None], int], None] = lambda work, size: work(0, size)
-
-    def request(self, relation: str, size: int) -> None:
-        """Raises if a relation must not grow by so many bytes."""
-        if self.guard is not None:
-            self.guard.request(size, relation)
 
 
 _UNLIMITED = Resources()
@@ -209,7 +203,7 @@ class Relation:
     def widen(self, row: Sequence[int]) -> bool:
         """Makes ranges fit a row, with as much again beyond it, if the packing does; returns whether that is so."""
         ranges = [
-            _stretched(known, value) for known, value in zip(self.ranges or [(0, 0)] * self.arity, row, strict=True)
+            stretched(known, value) for known, value in zip(self.ranges or [(0, 0)] * self.arity, row, strict=True)
         ]
         if self.packing is not None:
             room = self._bit_ranges if self.block[R_SET] == SET_BITS else self.packing.ranges()
@@ -234,7 +228,7 @@ class Relation:
         self.range_version += 1
         for position, (low, high) in enumerate(self.ranges):
             at = R_COLUMNS + COLUMN_WORDS * position
-            self.block[at], self.block[at + 3] = low, _as_word(high - low)
+            self.block[at], self.block[at + 3] = low, as_word(high - low)
 
     def _set_packing(self, packing: Packing | None) -> None:
         self.packing = packing
@@ -387,19 +381,3 @@ class Relation:
             inside &= (column >= low) & (column <= high)
         self._late.append([column[~inside] for column in columns])
         return [column[inside] for column in columns]
-
-
-def _stretched(known: Range, value: int) -> Range:
-    """The range with the value in it; beyond the side it grew on, as much again."""
-    low, high = known
-    span = max(high - low, 1)
-    if value > high:
-        return low, min(max(value, high + span), LARGEST)
-    if value < low:
-        return max(min(value, low - span), SMALLEST), high
-    return known
-
-
-def _as_word(number: int) -> int:
-    """A number below 2**64 as the signed word of the same bits."""
-    return number - (1 << 64) if number > LARGEST else number

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.io.parameters import relation_name
+from flintlog.io.parameters import relation_name, without_scheme
 from flintlog.source import Span
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -87,8 +87,7 @@ def _fitting(directory: Path, name: str) -> list[Path]:
 
 
 def _local(place: str | Path) -> Path:
-    text = str(place)
-    return Path(re.sub(r"^file:/+", "/", text)) if text.startswith("file:/") else Path(text)
+    return Path(without_scheme(str(place)))
 
 
 def address_of(path: Path) -> str:
