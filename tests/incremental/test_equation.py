@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -13,7 +15,8 @@ from tests.properties import brute_force
 from tests.properties.brute_force import Row
 from tests.properties.programs import programs
 
-from flintlog.incremental import state as states
+from flintlog.incremental.epoch import STRATEGIES
+from flintlog.incremental.switch import Allowance, OverBudget
 
 _values = st.integers(0, len(brute_force.DOMAIN) - 1)
 _facts = st.fixed_dictionaries(
@@ -45,21 +48,26 @@ def without(program: brute_force.Program, gone: set[int]) -> brute_force.Program
     return replace(program, layers=tuple(layers))
 
 
-def follow(script: tuple[brute_force.Program, list[tuple[dict[str, set[Row]], list[int]]]], *, rules: bool) -> None:
+def follow(
+    script: tuple[brute_force.Program, list[tuple[dict[str, set[Row]], list[int]]]],
+    *,
+    rules: bool,
+    strategies: Sequence[str] = ("auto",),
+) -> None:
     program, epochs = script
     note(program.text())
     database = Database(text_of(program), program.facts)
     facts, gone = {name: set(rows) for name, rows in program.facts.items()}, set[int]()
-    for flipped, rules_flipped in epochs:
-        note(f"{flipped} {rules_flipped}")
+    for (flipped, rules_flipped), strategy in zip(epochs, cycle(strategies), strict=False):
+        note(f"{flipped} {rules_flipped} {strategy}")
         deleted = {name: rows & facts[name] for name, rows in flipped.items()}
         inserted = {name: rows - facts[name] for name, rows in flipped.items()}
         gone ^= set(rules_flipped) if rules else set()
         facts = {name: rows ^ flipped[name] for name, rows in facts.items()}
         current = without(program, gone)
         text = text_of(current) if rules else None
-        database.change(deleted, inserted, text, keep=False)
-        database.change(deleted, inserted, text)
+        database.change(deleted, inserted, text, strategy, keep=False)
+        database.change(deleted, inserted, text, strategy)
         expected = brute_force.evaluate(replace(current, facts=facts))
         assert {name: database.rows(name) for name in expected} == expected
         assert_equation(database)
@@ -77,11 +85,27 @@ def test_rules_come_and_go(script: object) -> None:
     follow(script, rules=True)  # type: ignore[arg-type]
 
 
+_strategies = st.lists(st.sampled_from(STRATEGIES), min_size=5, max_size=5)
+
+
+@pytest.mark.parametrize("strategy", ["update", "bootstrap", "dred", "counting"])
+@given(script=scripts())
+@FAST
+def test_every_strategy(script: object, strategy: str) -> None:
+    follow(script, rules=True, strategies=[strategy])  # type: ignore[arg-type]
+
+
+@given(scripts(), _strategies)
+@FAST
+def test_strategies_take_turns(script: object, strategies: list[str]) -> None:
+    follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
+
+
 @given(scripts(), st.integers(0, 12))
 @FAST
 def test_updates_are_given_up_anywhere(script: object, patience: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(states.State, "_alarm", lambda *_: _alarm_after(patience))
+        patch.setattr(Allowance, "begin", lambda *_: _alarm_after(patience))
         follow(script, rules=True)  # type: ignore[arg-type]
 
 
@@ -91,13 +115,21 @@ def _alarm_after(calls: int) -> object:
     def tick() -> None:
         left[0] -= 1
         if left[0] < 0:
-            raise states.OverBudget
+            raise OverBudget
 
     return tick
 
 
 @pytest.mark.slow
-@given(scripts())
+@pytest.mark.parametrize("strategy", ["update", "dred", "counting"])
+@given(script=scripts())
 @SLOW
-def test_facts_and_rules_come_and_go_at_length(script: object) -> None:
-    follow(script, rules=True)  # type: ignore[arg-type]
+def test_facts_and_rules_come_and_go_at_length(script: object, strategy: str) -> None:
+    follow(script, rules=True, strategies=[strategy])  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@given(scripts(), _strategies)
+@SLOW
+def test_strategies_take_turns_at_length(script: object, strategies: list[str]) -> None:
+    follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]

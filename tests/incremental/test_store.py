@@ -10,7 +10,7 @@ import pytest
 
 from flintlog.diagnostics import FlintlogError
 from flintlog.incremental.journal import Change
-from flintlog.incremental.maintained import Maintained, RowChanges
+from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.store import Store
 from flintlog.types import NEGATIVE_NAN, Adt
 
@@ -45,7 +45,8 @@ def code_of(caught: pytest.ExceptionInfo[FlintlogError]) -> str:
 
 def test_a_commit_says_what_changed_and_is_there_for_others(database: Maintained, tmp_path: Path) -> None:
     changed = database.commit(Change(1, {"e": [("a", "b")]}, {"e": [("c", "d")]}))
-    assert changed["p"] == RowChanges([("c", "d"), ("b", "d")], [("a", "b"), ("a", "c")])
+    assert list(changed["p"].inserted) == [("c", "d"), ("b", "d")]
+    assert list(changed["p"].deleted) == [("a", "b"), ("a", "c")]
     assert "n" not in changed  # there are three paths before and after
     reader = opened(tmp_path / "db")
     assert sorted(reader.rows("p")) == [("b", "c"), ("b", "d"), ("c", "d")]
@@ -71,7 +72,7 @@ def test_there_is_one_writer_and_any_number_of_readers(database: Maintained, tmp
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db", writes=True)
     assert code_of(caught) == "E941"
-    assert opened(tmp_path / "db").rows("n") == [(3,)]
+    assert list(opened(tmp_path / "db").rows("n")) == [(3,)]
     database.close()
     opened(tmp_path / "db", writes=True).close()
 
@@ -107,6 +108,74 @@ def test_a_failed_change_leaves_no_trace(database: Maintained, monkeypatch: pyte
     assert database.text == PATHS
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     assert len(database.rows("p")) == 6
+
+
+def test_an_interrupt_after_the_write_does_not_undo_it(
+    database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Store.commit
+
+    def interrupted(self: Store, change: Change) -> None:
+        commit(self, change)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "commit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert database.epoch == 1
+    assert len(database.rows("p")) == len(opened(tmp_path / "db").rows("p")) == 6
+
+
+def test_a_disk_that_is_full_is_said(database: Maintained, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(FlintlogError, match="No space left") as caught:
+            database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert code_of(caught) == "E949"
+    assert len(database.rows("p")) == 3
+    database.commit(Change(1, {}, {"e": [("x", "y")]}))
+    assert len(database.rows("p")) == 4
+
+
+def test_a_long_journal_becomes_a_snapshot(
+    database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flintlog.incremental.store.LEAST_JOURNAL", 100)
+    for epoch in range(1, 60):
+        database.commit(Change(epoch, {}, {"e": [(f"{epoch} of many " * 50, "to")]}))
+    snapshots = [path.name for path in (tmp_path / "db").glob("snapshot-*")]
+    assert len(snapshots) == 1
+    assert snapshots != ["snapshot-0"]
+    assert opened(tmp_path / "db").epoch == 59
+    assert len(opened(tmp_path / "db").rows("e")) == 61
+
+
+def test_what_took_long_is_not_done_again(
+    database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flintlog.incremental.maintained.COMPACT_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("flintlog.incremental.maintained.COMPACT_AFTER_TIMES", 0.0)
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    database.close()
+    assert (tmp_path / "db" / "snapshot-1").is_dir()
+    assert len(opened(tmp_path / "db").rows("p")) == 6
+
+
+def test_damage_amid_the_journal_is_found(database: Maintained, tmp_path: Path) -> None:
+    for epoch in (1, 2):
+        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
+    database.close()
+    journal = tmp_path / "db" / "journal-0"
+    content = bytearray(journal.read_bytes())
+    content[20] ^= 1
+    journal.write_bytes(content)
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E942"
 
 
 def test_damage_is_found(database: Maintained, tmp_path: Path) -> None:
@@ -157,7 +226,7 @@ def test_values_of_all_kinds_come_back(tmp_path: Path) -> None:
     database = Maintained(Store(tmp_path / "db"))
     database.create(text, {"v": rows[:1]}, word_size=64, budget=0.2)
     database.commit(Change(1, {}, {"v": rows[1:]}))
-    assert database.rows("b") == [()]
+    assert list(database.rows("b")) == [()]
     database.close()
     again = opened(tmp_path / "db", writes=True)
     assert sorted(map(repr, again.rows("v"))) == sorted(map(repr, rows))

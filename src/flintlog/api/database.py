@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,28 +16,52 @@ from flintlog.api.program import Program
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.incremental.epoch import STRATEGIES
+from flintlog.incremental.explain import DEPTH
+from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Bind, Maintained, RowChanges
 from flintlog.incremental.rule_texts import RuleText, rules_of, with_items, without_relation, without_rule
-from flintlog.incremental.state import BUDGET
 from flintlog.incremental.store import Store
+from flintlog.incremental.switch import BUDGET
+from flintlog.io import write_facts
+from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
+from flintlog.passes.context import wanted_by_directives
 from flintlog.syntax.printer import print_program
 from flintlog.types import Row
 
 Functors = Mapping[str, Callable[..., Any]]
 
 
-class Changes(Mapping[str, RowChanges]):
-    """What a transaction changed: rows inserted and deleted, by relation; none for relations that stay as they are."""
+@dataclass(frozen=True)
+class RelationChanges:
+    """What a transaction changed in a relation."""
 
-    def __init__(self, changed: Mapping[str, RowChanges], relations: Mapping[str, ir.Relation]) -> None:
-        self._changed, self._relations = changed, relations
+    inserted: RelationResult
+    deleted: RelationResult
 
-    def __getitem__(self, name: str) -> RowChanges:
-        if name not in self._relations:
-            raise unknown_relation(name, self._relations)
-        return self._changed.get(name, RowChanges())
+
+class Changes(Mapping[str, RelationChanges]):
+    """What a transaction changed: rows inserted and deleted, by relation; none for relations that stay as they are.
+    `recomputed` are the relations that were computed again as a whole, each with the reason."""
+
+    def __init__(
+        self, changed: Mapping[str, RowChanges], program: ir.Program, recomputed: Mapping[str, str], word_size: int
+    ) -> None:
+        self._changed, self._program, self._word_size = changed, program, word_size
+        self.recomputed = {name: why for name, why in recomputed.items() if name in program.relations}
+
+    def __getitem__(self, name: str) -> RelationChanges:
+        relations = self._program.relations
+        if name not in relations:
+            raise unknown_relation(name, relations)
+        changed = self._changed.get(name)
+        inserted, deleted = (changed.inserted, changed.deleted) if changed else ([], [])
+        types = self._program.types
+        return RelationChanges(
+            RelationResult(relations[name], inserted, types), RelationResult(relations[name], deleted, types)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._changed)
@@ -43,12 +69,35 @@ class Changes(Mapping[str, RowChanges]):
     def __len__(self) -> int:
         return len(self._changed)
 
+    def outputs(self) -> list[str]:
+        """The relations that the program shows; all, if it shows none."""
+        wanted = wanted_by_directives(self._program)
+        return [name for name in self._program.relations if name in wanted or not wanted]
+
+    def write(self, directory: str | PathLike[str]) -> None:
+        """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, as `.output` would."""
+        for name in self.outputs():
+            if name in self._changed:
+                relation, rows = self._program.relations[name], self._changed[name]
+                for kind, some in (("inserted", rows.inserted), ("deleted", rows.deleted)):
+                    params = {"filename": f"{name}.{kind}.csv"}
+                    write_facts(
+                        name,
+                        relation.columns,
+                        params,
+                        some,
+                        self._program.types,
+                        output_dir=Path(directory),
+                        word_size=self._word_size,
+                        stdout=sys.stdout,
+                    )
+
 
 class Transaction:
     """Changes that are made together, or not at all. What is said last about a row, or a rule, counts."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, strategy: str = "auto") -> None:
+        self._database, self._strategy = database, strategy
         self._text = database.text
         self._rows: dict[str, dict[Row, bool]] = {}
         self._result: Changes | None = None
@@ -87,15 +136,15 @@ class Transaction:
 
     def _commit(self) -> None:
         database = self._database
-        relations = database.program_of(self._text).relations
-        said = {name: rows for name, rows in self._rows.items() if name in relations}
+        program = database.program_of(self._text)
+        said = {name: rows for name, rows in self._rows.items() if name in program.relations}
         change = Change(
             database.epoch + 1,
             {name: [row for row, there in rows.items() if not there] for name, rows in said.items()},
             {name: [row for row, there in rows.items() if there] for name, rows in said.items()},
             self._text if self._text != database.text else None,
         )
-        self._result = Changes(database.commit(change), relations)
+        self._result = database.commit(change, self._strategy)
 
 
 class Database:
@@ -118,6 +167,7 @@ class Database:
     def __init__(self, maintained: Maintained) -> None:
         self._maintained = maintained
         self._programs: dict[str, ir.Program] = {}
+        self._callbacks: list[Callable[[Changes], None]] = []
 
     @classmethod
     def create(
@@ -139,7 +189,10 @@ class Database:
         given = _checked(compiled, {**(more_facts or {}), **facts}, program.word_size)
         run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
         inputs = [d for d in compiled.io if d.kind == "input" and d.relation not in given]
-        read = {name: list(rows) for name, rows in read_inputs(compiled, inputs, run).items()}
+        read = {
+            name: rows if isinstance(rows, ColumnFacts) else list(rows)
+            for name, rows in read_inputs(compiled, inputs, run, columnar=True).items()
+        }
         maintained = Maintained(Store(Path(path)), _binding({**program.functors(), **(functors or {})}))
         # The tree has what the text includes, and no macros any more.
         text = print_program(program.compilation.ast)
@@ -192,17 +245,50 @@ class Database:
     def __iter__(self) -> Iterator[str]:
         return iter(self._maintained.program.relations)
 
+    def query(self, question: str, rules: str = "") -> RelationResult:
+        """The rows for which a question holds: the body of a rule, as in `path(1, x), !edge(x, _)`. The columns are its
+        variables. `rules` are declarations and rules beside those of the database, for this question only."""
+        relation, rows = self._maintained.query(question, rules)
+        return RelationResult(relation, rows, self._maintained.program.types)
+
+    def explain(self, relation: str, row: Row, *, depth: int = DEPTH) -> Explanation:
+        """How a row comes about, or why it does not. Proofs are followed `depth` rules down."""
+        if relation not in self._maintained.program.relations:
+            raise unknown_relation(relation, self._maintained.program.relations)
+        [checked] = _checked(self._maintained.program, {relation: [row]}, self.word_size)[relation]
+        return self._maintained.explain(relation, checked, depth)
+
+    def explain_text(self, goal: str, *, depth: int = DEPTH) -> Explanation:
+        """The same of a row that is written as in a program: `path(1, 3)`."""
+        return self._maintained.explain(*self._maintained.goal(goal), depth)
+
+    def check(self) -> list[str]:
+        """Computes everything anew, and says what is not as it should be: nothing, if all is well."""
+        return self._maintained.check()
+
     # --- Changing ---------------------------------------------------------------------------------
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        """Changes that are committed at the end of the block, unless it fails."""
-        change = Transaction(self)
+    def transaction(self, strategy: str = "auto") -> Iterator[Transaction]:
+        """Changes that are committed at the end of the block, unless it fails. `strategy` says how relations are kept
+        up: see `STRATEGIES`."""
+        if strategy not in STRATEGIES:
+            note = did_you_mean(strategy, STRATEGIES) or f"there are {', '.join(STRATEGIES)}"
+            raise FlintlogError([Diagnostic("E970", f"there is no strategy `{strategy}`", note=note)])
+        change = Transaction(self, strategy)
         yield change
         change._commit()
 
-    def commit(self, change: Change) -> Mapping[str, RowChanges]:
-        return self._maintained.commit(change)
+    def commit(self, change: Change, strategy: str) -> Changes:
+        changed = self._maintained.commit(change, strategy)
+        result = Changes(changed, self._maintained.program, self._maintained.state.recomputed, self.word_size)
+        for callback in self._callbacks:
+            callback(result)
+        return result
+
+    def on_change(self, callback: Callable[[Changes], None]) -> None:
+        """Has a function called after every transaction of this process, with what it changed."""
+        self._callbacks.append(callback)
 
     def compact(self) -> None:
         """Writes the directory anew, without what is no longer needed."""

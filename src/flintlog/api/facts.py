@@ -51,9 +51,19 @@ def source_of(relation: Relation, path: str | PathLike[str]) -> IoDirective:
     params = {"IO": _FORMATS.get(name.suffix, "file"), "filename": str(path)}
     if not is_uri(str(path)):
         params["filename"] = str(Path(path).absolute())
-    if name.suffix == ".csv":
+    if name.suffix == ".csv" and not _is_ours(Path(path)):
         params["delimiter"] = ","
     return IoDirective("input", relation.name, tuple(params.items()))
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a `.csv` is one that `.output` writes, with tabs, as Soufflé does."""
+    try:
+        with path.open("rb") as stream:
+            line = stream.readline(1 << 16)
+    except OSError:  # whoever reads it will say so
+        return False
+    return b"\t" in line and b"," not in line
 
 
 def spark_frame(data: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.ir.program import Program, Relation
@@ -50,6 +50,13 @@ class RelationResult(Collection[Row]):
         frame = polars.from_arrow(self.to_arrow())
         assert isinstance(frame, polars.DataFrame)
         return frame
+
+    def print(self, stream: TextIO, *, word_size: int = 64) -> None:
+        """Writes the rows as the lines of an `.output` file."""
+        from flintlog.io.write import print_rows
+
+        columns = self._relation.columns
+        print_rows(self.name, columns, self._rows, self._types, word_size=word_size, stdout=stream)
 
     def spark(self) -> Any:
         """The rows as a DataFrame of Spark's; records and branches as their text. FlintlogError if the run was on

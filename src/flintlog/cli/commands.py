@@ -98,6 +98,17 @@ def explain(args: Namespace) -> int:
     return 0
 
 
+def db(args: Namespace) -> int:
+    from flintlog.cli import db_commands
+
+    if args.action == "create":
+        program = _load(args)
+        _show_warnings(program, args.no_warn)
+        return db_commands.create(args, program)
+    code: int = getattr(db_commands, args.action)(args)
+    return code
+
+
 def _silence_py4j() -> None:
     """Keeps what py4j logs about a call that was interrupted from the terminal: it goes to the root logger, which
     prints where it has no handler."""

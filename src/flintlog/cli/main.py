@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import flintlog
+from flintlog.cli.db_options import add_db_commands
 
 
 class _Parser(argparse.ArgumentParser):
@@ -107,6 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--stage", default="ir", help="ast, checked, ir or optimised (default: %(default)s)")
     explain.add_argument("--format", default="text", help="text; dot or html for ir and optimised (default: text)")
     _without_option(explain)
+
+    add_db_commands(commands, _program_options)
     return parser
 
 

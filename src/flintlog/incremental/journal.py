@@ -12,6 +12,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import FileIO
 from math import copysign
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ from typing import Any
 from flintlog.types import NAN, NEGATIVE_NAN, Adt, Row, Value
 
 _HEAD = struct.Struct("<II")  # length and checksum of what follows
+
+
+class Damaged(Exception):
+    """A file is not what was written."""
 
 
 @dataclass
@@ -32,14 +37,16 @@ class Change:
 
 
 class Journal:
-    """A file of changes that grows at its end."""
+    """A file of changes that grows at its end. Only one process appends to it, and only through one object."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._end: int | None = None  # of what is whole, once that was looked at
 
     def create(self) -> None:
         with self._path.open("xb") as stream:
             os.fsync(stream.fileno())
+        self._end = 0
 
     def changes(self) -> list[Change]:
         """All that was committed."""
@@ -47,24 +54,49 @@ class Journal:
 
     def append(self, change: Change) -> None:
         """Commits a change: it is on disk when this returns."""
-        end = max((end for _, end in self._records()), default=0)
+        if self._end is None:
+            self._end = max((end for _, end in self._records()), default=0)
         payload = _payload(change)
-        with self._path.open("r+b") as stream:
-            stream.truncate(end)
-            stream.seek(end)
-            stream.write(_HEAD.pack(len(payload), zlib.crc32(payload)) + payload)
-            stream.flush()
-            os.fsync(stream.fileno())
+        record = _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+        with self._path.open("r+b", buffering=0) as stream:
+            stream.truncate(self._end)
+            stream.seek(self._end)
+            try:
+                _write_all(stream, record)
+                os.fsync(stream.fileno())
+            except OSError:
+                stream.truncate(self._end)  # so that what was not promised is not found
+                raise
+        self._end += len(record)
+
+    def has(self, change: Change) -> bool:
+        """Whether a change is on disk, for whoever was interrupted while it was written."""
+        self._end = None
+        return any(_change(payload).epoch == change.epoch for payload, _ in self._records())
+
+    def size(self) -> int:
+        return self._path.stat().st_size
 
     def _records(self) -> Iterator[tuple[bytes, int]]:
-        """Every whole record, and where it ends."""
+        """Every whole record, and where it ends. Raises Damaged if one that is not whole is not the last."""
         with self._path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
             while len(head := stream.read(_HEAD.size)) == _HEAD.size:
                 length, checksum = _HEAD.unpack(head)
+                if not length:  # room that was made for a record, and never filled
+                    return
                 payload = stream.read(length)
                 if len(payload) != length or zlib.crc32(payload) != checksum:
+                    if stream.tell() < size:
+                        raise Damaged(f"`{self._path}` is not what was written")
                     return
                 yield payload, stream.tell()
+
+
+def _write_all(stream: FileIO, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) :]
 
 
 def _payload(change: Change) -> bytes:

@@ -3,7 +3,7 @@ it, and in how many ways it comes in that round."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,17 @@ class StoredRows:
     rounds: NDArray[np.int32]
     counts: NDArray[np.int32]
     given: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRows:
+    """Some rows of a relation, as they were when they were taken out of it."""
+
+    columns: list[Array]
+    size: int
+
+    def column(self, position: int, start: int, end: int) -> Array:
+        return self.columns[position][start:end]
 
 
 class Kept:
@@ -86,6 +97,10 @@ class Kept:
         """Some rows, for a run."""
         return ColumnFacts(tuple(self.columns(places)), places.size)
 
+    def some(self, places: Array) -> SomeRows:
+        """Some rows, to be looked at later."""
+        return SomeRows(self.columns(places), places.size)
+
     def is_whole(self) -> bool:
         """Whether all rows of the log are there now, so that it can stand for the relation."""
         return bool((self.new[: self.known] != NEVER).all())
@@ -116,6 +131,10 @@ class Kept:
     def set_counts(self, places: Array, counts: Array) -> None:
         self._counts_before.append((places, self.counts[places]))
         self.counts[places] = counts
+
+    def forget_counts(self) -> None:
+        known = np.flatnonzero(self.counts[: self.known] != UNKNOWN)
+        self.set_counts(known, np.full(known.size, UNKNOWN))
 
     def set_given(self, places: Array, given: bool) -> None:
         self._given_before.append((places, self.given[places]))
@@ -156,3 +175,10 @@ class Kept:
         for places, counts in reversed(self._counts_before):
             self.counts[places] = counts
         self._touched, self._counts_before = [], []
+
+
+def current(kept: Mapping[str, Kept], names: Iterable[str]) -> tuple[dict[str, ColumnFacts], dict[str, Relation]]:
+    """Some relations as they are now, for a run: rows of those that have lost some, and whole ones."""
+    chosen = {name: kept[name] for name in names}
+    whole = {name: some.relation for name, some in chosen.items() if some.is_whole()}
+    return {name: some.facts(some.present()) for name, some in chosen.items() if name not in whole}, whole

@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from flintlog.compiler import compile_source
+from flintlog.compiler import Compilation, compile_source
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
-from flintlog.engines.local.by_rows import encode
+from flintlog.engines.local.by_rows import StoredRows, encode
+from flintlog.engines.local.columnar import words_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.numbered_values import NumberedValues
+from flintlog.incremental.explain import Explainer
+from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
 from flintlog.incremental.normal import normal_form
+from flintlog.incremental.question import Question, answers, goal_of, question_of
 from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
+from flintlog.incremental.verify import differences
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.ir.program import Program
+from flintlog.ir.program import Program, Relation
 from flintlog.ir.words import Words
 from flintlog.source import SourceFile
 from flintlog.types import Row
 
 # The functions for the functors of a program, given the words it computes with.
 Bind = Callable[[Program, Words], Mapping[str, Callable[..., Any]]]
+Facts = Sequence[Row] | ColumnFacts
+
+
+# A database is written anew on closing if its updates took so many seconds, and so many times what writing it took.
+COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES = 2.0, 4.0
 
 
 @dataclass(frozen=True)
 class RowChanges:
     """What a transaction changed in a relation."""
 
-    inserted: list[Row] = field(default_factory=list)
-    deleted: list[Row] = field(default_factory=list)
+    inserted: StoredRows
+    deleted: StoredRows
 
 
 class Maintained:
@@ -49,23 +60,23 @@ class Maintained:
         self.program: Program
         self.state: State
         self._machine: Machine
+        self._snapshot_seconds = self._update_seconds = 0.0
 
     # --- Making and opening -----------------------------------------------------------------------
 
-    def create(self, text: str, facts: Mapping[str, Sequence[Row]], *, word_size: int, budget: float) -> None:
+    def create(self, text: str, facts: Mapping[str, Facts], *, word_size: int, budget: float) -> None:
         with self._closed_on_failure():
             self._create(text, facts, word_size, budget)
 
     @deep_recursion()
-    def _create(self, text: str, facts: Mapping[str, Sequence[Row]], word_size: int, budget: float) -> None:
+    def _create(self, text: str, facts: Mapping[str, Facts], word_size: int, budget: float) -> None:
         self._store.lock()
         if self._store.exists():
             message = f"there is a database in `{self._store.folder}` already"
             raise FlintlogError([Diagnostic("E944", message, note="choose another directory, or remove it first")])
         self._begin(text, word_size, budget, ())
-        self.state.bootstrap(
-            {name: ColumnFacts(tuple(self._columns(name, rows)), len(rows)) for name, rows in facts.items() if rows}
-        )
+        given = {name: ColumnFacts(tuple(self._columns(name, rows)), len(rows)) for name, rows in facts.items()}
+        self.state.bootstrap({name: rows for name, rows in given.items() if len(rows)})
         self.compact()
 
     def open(self, *, writes: bool) -> None:
@@ -77,7 +88,7 @@ class Maintained:
         try:
             yield
         except BaseException:
-            self.close()
+            self._store.close()
             raise
 
     @deep_recursion()
@@ -86,15 +97,16 @@ class Maintained:
             if not self._store.exists():
                 self._store.read()  # which says that there is none
             self._store.lock()
+        started = time.perf_counter()
         snapshot, changes = self._store.read()
         options = self._store.options
         self._begin(snapshot.program, options["word_size"], options["budget"], snapshot.values)
-        self.state.restore(snapshot.relations, options["seconds"])
+        self.state.restore(snapshot.relations, options["strata"])
         self.epoch = self._store.epoch
+        self._snapshot_seconds = time.perf_counter() - started
         for change in changes:
-            self._apply(change)
-            self.state.keep()
-            self.epoch = change.epoch
+            self._apply(change, "auto")
+            self._keep(change)
 
     def _begin(self, text: str, word_size: int, budget: float, values: Iterable[Any]) -> None:
         self.word_size = word_size
@@ -106,29 +118,44 @@ class Maintained:
         self.state = State(normal_form(self.program), self._machine, evaluation, budget=budget)
 
     def close(self) -> None:
-        self._store.close()
+        """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
+        try:
+            least = max(COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES * self._snapshot_seconds)
+            if self._store.is_locked and self._update_seconds > least:
+                self.compact()
+        finally:
+            self._store.close()
 
     # --- Transactions -----------------------------------------------------------------------------
 
     @deep_recursion()
-    def commit(self, change: Change) -> dict[str, RowChanges]:
+    def commit(self, change: Change, strategy: str = "auto") -> dict[str, RowChanges]:
         """Carries a change out and keeps it; returns what it changed, by relation. Where anything fails, there was no
         change."""
         self._store.require_lock()
         before = self.text, self.program
         try:
-            self._apply(change)
+            self._apply(change, strategy)
             changed = self._changed()
             self._store.commit(change)
         except BaseException:
-            self.state.take_back()
-            self.text, self.program = before
+            if self._store.has_committed(change):  # the interrupt came after the write
+                self._keep(change)
+            else:
+                self.state.take_back()
+                self.text, self.program = before
             raise
-        self.state.keep()
-        self.epoch = change.epoch
+        self._keep(change)
+        if self._store.is_worth_compacting():
+            self.compact()
         return changed
 
-    def _apply(self, change: Change) -> None:
+    def _keep(self, change: Change) -> None:
+        self.state.keep()
+        self.epoch = change.epoch
+
+    def _apply(self, change: Change, strategy: str) -> None:
+        started = time.perf_counter()
         normal = None
         if change.program is not None:
             program = self.compiled(change.program)
@@ -137,7 +164,8 @@ class Maintained:
             self.text, self.program, normal = change.program, program, normal_form(program)
         deleted = {name: self._columns(name, rows) for name, rows in change.deleted.items() if rows}
         inserted = {name: self._columns(name, rows) for name, rows in change.inserted.items() if rows}
-        self.state.update(deleted, inserted, normal)
+        self.state.update(deleted, inserted, normal, strategy)
+        self._update_seconds += time.perf_counter() - started
 
     def _require_same_columns(self, program: Program) -> None:
         """Rows of a relation that is declared anew with other columns would be taken for its own."""
@@ -158,29 +186,69 @@ class Maintained:
 
     def compact(self) -> None:
         """Writes everything anew, without what is no longer needed."""
+        started = time.perf_counter()
         options = {
             "word_size": self.word_size,
             "budget": self.state.budget,
-            "seconds": self.state.seconds,
+            "strata": self.state.facts_of_strata(),
         }
         self._store.keep(self.epoch, self.text, self._machine.known, self.state.kept, options)
+        self._snapshot_seconds, self._update_seconds = time.perf_counter() - started, 0.0
 
     # --- Rows -------------------------------------------------------------------------------------
 
-    def rows(self, name: str) -> list[Row]:
+    def rows(self, name: str) -> StoredRows:
         return self._rows(name, self.state.kept[name].present())
 
-    def _rows(self, name: str, places: Array) -> list[Row]:
-        kept, kinds = self.state.kept[name], self.program.relations[name].kinds
-        if not kinds:
-            return [()] * places.size
-        value = self._machine.value
-        columns = [column.tolist() for column in kept.columns(places)]
-        return list(zip(*([value(word, k) for word in c] for c, k in zip(columns, kinds, strict=True)), strict=True))
+    def _rows(self, name: str, places: Array) -> StoredRows:
+        return StoredRows(self.state.kept[name].some(places), self.program.relations[name].kinds, self._machine)
 
-    def _columns(self, name: str, rows: Sequence[Row]) -> list[Array]:
+    def _columns(self, name: str, rows: Facts) -> list[Array]:
+        if isinstance(rows, ColumnFacts):
+            return words_of(rows, self._machine)
         return encode(rows, self.program.relations[name].kinds, self._machine)
 
     def compiled(self, text: str) -> Program:
         """A version of the program. FlintlogError for what is wrong with it."""
-        return compile_source(SourceFile("<database>", text), word_size=self.word_size).program
+        return self._compilation(text).program
+
+    def _compilation(self, text: str) -> Compilation:
+        return compile_source(SourceFile("<database>", text), word_size=self.word_size)
+
+    def _with(self, more: str) -> Compilation:
+        """The program with a text added."""
+        return self._compilation(f"{self.text.rstrip()}\n{more}")
+
+    # --- Questions --------------------------------------------------------------------------------
+
+    @deep_recursion()
+    def query(self, text: str, rules: str = "") -> tuple[Relation, StoredRows]:
+        """What a question asks for: a relation whose columns are its variables, and its rows."""
+        known = self._with(rules).program.relations
+        question = question_of(text, {name: [c.type for c in r.columns] for name, r in known.items()})
+        return self._answer(question, rules)
+
+    def _answer(self, question: Question, rules: str = "") -> tuple[Relation, StoredRows]:
+        compilation = self._with(f"{rules.rstrip()}\n{question.text}")
+        declared = compilation.program.relations[question.relation]
+        found = answers(self.state, compilation, [question.relation])[question.relation]
+        return declared, StoredRows(found, declared.kinds, self._machine)
+
+    @deep_recursion()
+    def goal(self, text: str) -> tuple[str, Row]:
+        """A row as a program writes it: `path(1, 3)`. FlintlogError for what is wrong with it."""
+        types = {name: [column.type for column in r.columns] for name, r in self.program.relations.items()}
+        question, relation = goal_of(text, types)
+        [row] = self._answer(question)[1]
+        return relation, row
+
+    @deep_recursion()
+    def explain(self, relation: str, row: Row, depth: int) -> Explanation:
+        checked = self._compilation(self.text).checked
+        assert checked is not None
+        return Explainer(self.state, checked, self._with).explain(relation, row, depth)
+
+    @deep_recursion()
+    def check(self) -> list[str]:
+        """What is not as it would be if everything were computed anew."""
+        return differences(self.state)

@@ -19,15 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import plain, value_of
+from flintlog.incremental.journal import Damaged, plain, value_of
 from flintlog.incremental.kept import Kept, StoredRows
 from flintlog.types import Value
 
 PROGRAM, VALUES = "program.dl", "values.arrow"
-
-
-class Damaged(Exception):
-    """A file is not what the manifest says."""
 
 
 @dataclass(frozen=True)

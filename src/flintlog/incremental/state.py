@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -17,27 +19,23 @@ from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.clause import clause_of
+from flintlog.incremental.counting import RoundCounts
+from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.instances import Instances
-from flintlog.incremental.kept import NEVER, UNKNOWN, Kept, StoredRows
-from flintlog.incremental.normal import Normal, Part, reads_of
+from flintlog.incremental.kept import Kept, StoredRows
+from flintlog.incremental.normal import Normal, Part
 from flintlog.incremental.rounds import ClauseRounds
 from flintlog.incremental.rule_changes import RuleChanges, changes_of
-from flintlog.incremental.update import ClauseUpdate, StratumUpdate
+from flintlog.incremental.stratum import KeptStratum
+from flintlog.incremental.switch import BUDGET
+from flintlog.incremental.update import ClauseUpdate
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.ir.program import Rule
+from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import Values
 
 Columns = Sequence[Array]
-
-# The part of the time that computing a stratum took, after which an update of it is given up, unless told otherwise.
-BUDGET = 0.2
-# Updates are never given up before so many seconds.
-LEAST_SECONDS = 0.05
-
-
-class OverBudget(Exception):
-    """An update takes too long: computing the stratum again is quicker."""
+Strata = dict[tuple[str, ...], KeptStratum]
 
 
 class State:
@@ -56,20 +54,22 @@ class State:
         self._evaluation, self._threads = evaluation, threads
         self._vectors, self._workers = Vectors(machine), Workers(1)
         self.kept: dict[str, Kept] = {}
-        self.clauses: dict[tuple[str, ...], list[ClauseUpdate]] = {}
-        self._seconds: dict[tuple[str, ...], float] = {}
-        self.recomputed: dict[str, str] = {}  # what the last update computed again, and why
+        self.strata: Strata = {}
+        self.recomputed: Mapping[str, str] = {}  # what the last update computed again, and why
         self._changes_of_rules: dict[tuple[str, ...], RuleChanges] = {}
-        self._before = normal, self.clauses
+        self._before = normal, self.strata
 
     def bootstrap(self, given: Mapping[str, ColumnFacts]) -> None:
         """Computes everything from the facts that are given."""
         constants = {name: _constant_facts(v, self.machine) for name, v in self.normal.constants.items()}
         facts = {**given, **constants}
-        run = self._bootstrap(facts, {})
+        seconds: dict[tuple[str, ...], float] = {}
+        run = self.start(facts, {})
         try:
             for part in self.normal.parts:
-                self._timed(part, run)
+                started = time.perf_counter()
+                run.compute(part)
+                seconds[part.stratum.relations] = time.perf_counter() - started
         finally:
             run.workers.close()
         for name, relation in run.store.items():
@@ -78,108 +78,77 @@ class State:
             kept.start(run.rounds_of(name))
             if name in facts and len(facts[name]):
                 kept.given[kept.find(facts[name].columns, len(facts[name]))] = True
-        self._make_clauses()
+        self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
+        for relations, stratum in self.strata.items():
+            stratum.seconds = seconds[relations]
+        self._before = self.normal, self.strata
 
-    def restore(self, relations: Mapping[str, StoredRows], seconds: Mapping[str, float]) -> None:
-        """Takes everything as it was kept. `seconds` are those of the strata, by the names of their relations."""
+    def restore(self, relations: Mapping[str, StoredRows], facts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Takes everything as it was kept; `facts` is what `facts_of_strata` was."""
         for name, relation in self.normal.program.relations.items():
             self.kept[name] = kept = Kept(Relation(name, len(relation.columns)))
             kept.restore(relations[name])
-        for part in self.normal.parts:
-            self._seconds[part.stratum.relations] = seconds.get(" ".join(part.stratum.relations), 0.0)
-        self._make_clauses()
+        self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
+        for names, stratum in self.strata.items():
+            stratum.remember(facts.get(" ".join(names), {}))
+        self._before = self.normal, self.strata
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """How long each stratum took to compute, as `restore` wants to know it."""
-        return {" ".join(relations): seconds for relations, seconds in self._seconds.items()}
+    def facts_of_strata(self) -> dict[str, dict[str, Any]]:
+        """What is known of each stratum, in words of JSON, by the names of its relations."""
+        return {" ".join(names): stratum.facts() for names, stratum in self.strata.items()}
 
-    def _make_clauses(self) -> None:
-        for part in self.normal.parts:
-            if part.has_clauses:
-                self.clauses[part.stratum.relations] = [self._clause(part, rule) for rule in part.stratum.rules]
+    def computed_anew(self) -> State:
+        """The same facts and rules, computed from nothing."""
+        given = {name: kept.facts(np.flatnonzero(kept.given[: kept.known])) for name, kept in self.kept.items()}
+        fresh = State(self.normal, self.machine, self._evaluation, self._threads, budget=None)
+        fresh.bootstrap({name: facts for name, facts in given.items() if name not in self.normal.constants})
+        return fresh
 
-    def _bootstrap(self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation]) -> Bootstrap:
-        return Bootstrap(self.normal.program, facts, known, self.machine, self._threads, self._evaluation)
+    def no_counts(self, relations: Iterable[str]) -> dict[str, RoundCounts]:
+        """Where counts of rounds may go."""
+        return {name: RoundCounts(name, self._vectors, self._workers) for name in relations}
 
-    def _timed(self, part: Part, run: Bootstrap) -> None:
-        started = time.perf_counter()
-        run.compute(part)
-        self._seconds[part.stratum.relations] = time.perf_counter() - started
+    def start(
+        self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation], program: Program | None = None
+    ) -> Bootstrap:
+        """A run that has computed nothing yet, of the state's program or another one."""
+        program = program or self.normal.program
+        return Bootstrap(program, facts, known, self.machine, self._threads, self._evaluation)
+
+    def _stratum(self, part: Part) -> KeptStratum:
+        clauses = [self._clause(part, rule) for rule in part.stratum.rules] if part.has_clauses else []
+        return KeptStratum(part, clauses, self._fold(part))
 
     def _clause(self, part: Part, rule: Rule) -> ClauseUpdate:
         clause = clause_of(rule, part.stratum.relations)
         instances = Instances(clause, self.kept, self._vectors, self._workers)
         return ClauseUpdate(rule, instances, ClauseRounds(clause, self.kept))
 
+    def _fold(self, part: Part) -> FoldUpdate | None:
+        if part.fold is None:
+            return None
+        return FoldUpdate(part.stratum.relations[0], part.fold, self.kept, self._vectors, self._workers)
+
     # --- Updates ----------------------------------------------------------------------------------
 
     def update(
-        self, deleted: Mapping[str, Columns], inserted: Mapping[str, Columns], normal: Normal | None = None
+        self,
+        deleted: Mapping[str, Columns],
+        inserted: Mapping[str, Columns],
+        normal: Normal | None = None,
+        strategy: str = "auto",
     ) -> None:
         """Takes facts out and in, and rules, if there is another version of the program. `keep` or `take_back` has to
         follow; until then, relations know both epochs."""
-        self.recomputed = {}
-        self._before = self.normal, self.clauses
+        self._before = self.normal, {relations: replace(stratum) for relations, stratum in self.strata.items()}
         inserted = dict(inserted)
         if normal is not None:
             inserted |= self._change_program(normal)
         lost = {name: self._marked(name, columns, given=False) for name, columns in deleted.items()}
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
-        changed: dict[str, tuple[Array, Array]] = {}
-        for part in self.normal.parts:
-            own = self.computed_by(part)
-            own_lost = {name: lost[name] for name in own if name in lost and lost[name].size}
-            own_gained = {name: gained[name] for name in own if name in gained and gained[name].size}
-            rules = self._changes_of_rules.get(part.stratum.relations, RuleChanges())
-            below = {name: changed[name] for name in reads_of(part) | rules.reads() if name in changed}
-            if not (below or own_lost or own_gained or rules.any()):
-                continue
-            if rules.why:
-                self._compute_again(part, rules.why)
-            elif part.again:
-                self._compute_again(part, part.again)
-            elif part.fold is not None:
-                rows = {name: np.concatenate(pair) for name, pair in below.items()}
-                fold = FoldUpdate(own[0], part.fold, self.kept, self._vectors, self._workers)
-                fold.run(rows)
-            else:
-                below_lost = {name: pair[0] for name, pair in below.items()}
-                below_gained = {name: pair[1] for name, pair in below.items()}
-                self._update_stratum(part, below_lost | own_lost, below_gained | own_gained, rules)
-            for name in own:
-                pair = self.kept[name].lost_and_gained()
-                if pair[0].size or pair[1].size:
-                    changed[name] = pair
-
-    def _update_stratum(
-        self, part: Part, lost: Mapping[str, Array], gained: Mapping[str, Array], rules: RuleChanges
-    ) -> None:
-        relations = part.stratum.relations
-        stay = [clause for clause in self.clauses[relations] if clause not in rules.gained]
-        clauses = [*stay, *rules.lost, *rules.gained]
-        for clause in rules.lost:
-            clause.rounds.after = False
-        for clause in rules.gained:
-            clause.rounds.before = False
-        update = StratumUpdate(self.kept, relations, clauses, self._alarm(relations))
-        try:
-            update.run(lost, gained, rules.lost, rules.gained)
-        except OverBudget:
-            for name in relations:
-                self.kept[name].take_back_rounds()
-            self._compute_again(part, "the update would have taken longer")
-
-    def _alarm(self, relations: tuple[str, ...]) -> Callable[[], None]:
-        if self.budget is None:
-            return lambda: None
-        end = time.perf_counter() + max(LEAST_SECONDS, self.budget * self._seconds.get(relations, 0.0))
-
-        def tick() -> None:
-            if time.perf_counter() > end:
-                raise OverBudget
-
-        return tick
+        epoch = Epoch(self.normal, self.kept, self.strata, self.start, self.no_counts, strategy, self.budget)
+        self.recomputed = epoch.recomputed
+        epoch.run(lost, gained, self._changes_of_rules)
 
     def _marked(self, name: str, columns: Columns, *, given: bool) -> Array:
         """Makes rows facts, or no longer; returns the places of those that were not, or were."""
@@ -196,15 +165,21 @@ class State:
         self._forget_others()
         for kept in self.kept.values():
             kept.keep()
-        self._before = self.normal, self.clauses
+        for stratum in self.strata.values():
+            for counts in (stratum.counts or {}).values():
+                counts.keep()
+        self._before = self.normal, self.strata
         self._rules_are_settled()
 
     def take_back(self) -> None:
         """There was no update."""
-        self.normal, self.clauses = self._before
+        self.normal, self.strata = self._before
         self._forget_others()
         for kept in self.kept.values():
             kept.take_back()
+        for stratum in self.strata.values():
+            for counts in (stratum.counts or {}).values():
+                counts.take_back()
         self._rules_are_settled()
 
     def _forget_others(self) -> None:
@@ -220,53 +195,24 @@ class State:
 
     def _change_program(self, normal: Normal) -> dict[str, Columns]:
         """Goes over to another version of the program; returns the constants that are new in it."""
-        before = {part.stratum.relations: part for part in self.normal.parts}
-        old_clauses, self.normal, self.clauses = self.clauses, normal, {}
+        before, self.normal, self.strata = self.strata, normal, {}
         for name, relation in normal.program.relations.items():
             if name not in self.kept:
                 self.kept[name] = Kept(Relation(name, len(relation.columns)))
         for part in normal.parts:
             relations = part.stratum.relations
-            known, clauses = before.get(relations), old_clauses.get(relations, [])
-            changes, current = changes_of(part, known, clauses, partial(self._clause, part))
-            if part.has_clauses:
-                self.clauses[relations] = current
+            known = before.get(relations)
+            changes, clauses = changes_of(
+                part, known.part if known else None, known.clauses if known else (), partial(self._clause, part)
+            )
+            if known is None or changes.why:
+                self.strata[relations] = KeptStratum(part, clauses, self._fold(part))
+            else:
+                self.strata[relations] = replace(known, part=part, clauses=clauses)
             if changes.any():
                 self._changes_of_rules[relations] = changes
         constants = {name: values for name, values in normal.constants.items() if not self.kept[name].size}
         return {name: _constant_facts(values, self.machine).columns for name, values in constants.items()}
-
-    def computed_by(self, part: Part) -> list[str]:
-        """The relations of a part, and those that show their rounds."""
-        own = list(part.stratum.relations)
-        return own + [r.name for r in self.normal.program.relations.values() if r.delta_of in own]
-
-    # --- Computing again --------------------------------------------------------------------------
-
-    def _compute_again(self, part: Part, why: str) -> None:
-        """Computes a part from what it reads as that is now."""
-        own = self.computed_by(part)
-        self.recomputed |= dict.fromkeys(own, why)
-        below = {name: self.kept[name] for name in reads_of(part)}
-        whole = {name: kept.relation for name, kept in below.items() if kept.is_whole()}
-        facts = {name: kept.facts(kept.present()) for name, kept in below.items() if name not in whole}
-        for name in own:
-            kept = self.kept[name]
-            facts[name] = kept.facts(np.flatnonzero(kept.given[: kept.known]))
-        run = self._bootstrap(facts, whole)
-        try:
-            self._timed(part, run)
-        finally:
-            run.workers.close()
-        for name in own:
-            kept, relation, rounds = self.kept[name], run.store[name], run.rounds_of(name)
-            rows = kept.enter(relation.columns(), relation.size)
-            gone = np.ones(kept.known, np.bool_)
-            gone[rows] = False
-            kept.set_round(np.flatnonzero(gone & (kept.new[: kept.known] != NEVER)), NEVER)
-            others = kept.new[rows] != rounds
-            kept.set_round(rows[others], rounds[others])
-            kept.set_counts(rows, np.full(rows.size, UNKNOWN))
 
 
 def _constant_facts(values: Values, machine: Machine) -> ColumnFacts:

@@ -20,12 +20,14 @@ from typing import Any, BinaryIO
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import Change, Journal
+from flintlog.incremental.journal import Change, Damaged, Journal
 from flintlog.incremental.kept import Kept
-from flintlog.incremental.snapshot import Damaged, Snapshot, read_snapshot, sync_folder, write_snapshot
+from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
+# A journal of fewer bytes is left as it is.
+LEAST_JOURNAL = 1 << 20
 
 
 class Store:
@@ -35,6 +37,7 @@ class Store:
         self.folder = folder
         self._lock: BinaryIO | None = None
         self._manifest: dict[str, Any] = {}
+        self._journal: Journal
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -55,7 +58,8 @@ class Store:
             self._manifest = self._read_manifest()
             try:
                 snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
-                return snapshot, self._journal().changes()
+                self._journal = Journal(self.folder / self._manifest["journal"])
+                return snapshot, self._journal.changes()
             except (Damaged, OSError) as problem:
                 if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
                     note = "restore the directory from a copy, or create the database again"
@@ -67,7 +71,7 @@ class Store:
         try:
             manifest = json.loads((self.folder / MANIFEST).read_text("utf-8"))
         except FileNotFoundError:
-            note = "make one with `Database.create`"
+            note = "make one with `flintlog db create` or `Database.create`"
             raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
         except (OSError, ValueError) as error:
             raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` cannot be read: {error}")]) from None
@@ -75,9 +79,6 @@ class Store:
             message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {FORMAT}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
         return dict(manifest)
-
-    def _journal(self) -> Journal:
-        return Journal(self.folder / self._manifest["journal"])
 
     # --- Writing ----------------------------------------------------------------------------------
 
@@ -98,7 +99,22 @@ class Store:
             self._lock = None
 
     def commit(self, change: Change) -> None:
-        self._journal().append(change)
+        try:
+            self._journal.append(change)
+        except OSError as error:
+            raise self._cannot_write(error) from None
+
+    def has_committed(self, change: Change) -> bool:
+        """Whether a change counts, for whoever was interrupted while it was committed."""
+        return self._journal.has(change)
+
+    def _cannot_write(self, error: OSError) -> FlintlogError:
+        message = f"cannot write to `{self.folder}`: {error.strerror or error}"
+        return FlintlogError([Diagnostic("E949", message, note="the database is as it was before")])
+
+    @property
+    def is_locked(self) -> bool:
+        return self._lock is not None
 
     def require_lock(self) -> None:
         """Raises for a database that was opened to read."""
@@ -114,12 +130,21 @@ class Store:
     ) -> None:
         """Writes a snapshot, which counts from here on, and forgets the one before it."""
         self.require_lock()
+        try:
+            self._keep(epoch, program, values, kept, options)
+        except OSError as error:
+            raise self._cannot_write(error) from None
+
+    def _keep(
+        self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
+    ) -> None:
         name, journal = f"snapshot-{epoch}", f"journal-{epoch}"
         self._remove_others()  # a snapshot that was cut off, too
         if self._manifest.get("snapshot") == name:
             return
         files = write_snapshot(self.folder / name, program, values, kept)
-        Journal(self.folder / journal).create()
+        next_journal = Journal(self.folder / journal)
+        next_journal.create()
         sync_folder(self.folder)
         manifest = {
             "format": FORMAT,
@@ -136,8 +161,13 @@ class Store:
             os.fsync(stream.fileno())
         temporary.replace(self.folder / MANIFEST)
         sync_folder(self.folder)
-        self._manifest = manifest
+        self._manifest, self._journal = manifest, next_journal
         self._remove_others()
+
+    def is_worth_compacting(self) -> bool:
+        """Whether the journal has grown to the size of the snapshot, and is not small."""
+        snapshot: int = sum(file["size"] for file in self._manifest["files"].values())
+        return self._journal.size() > max(LEAST_JOURNAL, snapshot)
 
     def _remove_others(self) -> None:
         """Removes what was written and does not count, or not any more."""

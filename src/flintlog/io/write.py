@@ -53,6 +53,15 @@ def write_facts(
     _WRITERS[params.get("IO", "file")](_Job(relation, schema, params, output_dir, stdout, notify, span), rows)
 
 
+def print_rows(
+    relation: str, columns: Sequence[Field], rows: Iterable[Row], types: TypeTable, *, word_size: int, stdout: TextIO
+) -> None:
+    """Writes rows as the lines of an .output file, in a fixed order."""
+    schema = Schema(relation, columns, types, word_size)
+    job = _Job(relation, schema, {}, Path(), stdout, lambda diagnostic: None, NOWHERE)
+    _print(stdout, job.lines(rows))
+
+
 def check_output(relation: str, columns: Sequence[Field], params: Mapping[str, str]) -> None:
     """Raises what `write_facts` would raise whatever the rows are, so that nobody computes them in vain."""
     kind = params.get("IO", "file")

@@ -31,7 +31,7 @@ def test_changes_are_kept_and_told(database: fl.Database, tmp_path: Path) -> Non
         change.delete("edge", [(1, 2), (7, 7)])
     assert sorted(change.result["path"].inserted) == [(2, 4), (3, 4)]
     assert sorted(change.result["path"].deleted) == [(1, 2), (1, 3)]
-    assert change.result["edge"].deleted == [(1, 2)]
+    assert change.result["edge"].deleted.rows() == [(1, 2)]
     database.close()
     with fl.Database.open(tmp_path / "db", read_only=True) as again:
         assert sorted(again["path"]) == [(2, 3), (2, 4), (3, 4)]
@@ -46,7 +46,7 @@ def test_what_is_said_last_about_a_row_counts(database: fl.Database) -> None:
         change.insert("edge", [(1, 2)])
     assert dict(change.result).keys() == {"edge", "path"}
     assert sorted(change.result["edge"].inserted) == [(5, 6)]
-    assert change.result["edge"].deleted == []
+    assert change.result["edge"].deleted.rows() == []
 
 
 def test_a_block_that_fails_changes_nothing(database: fl.Database) -> None:
@@ -70,13 +70,13 @@ def test_rules_come_and_go(database: fl.Database, tmp_path: Path) -> None:
     with database.transaction() as change:
         change.add_rule(".decl ends(x: number) ends(y) :- path(_, y), !edge(y, _).")
         change.add_rule("path(x, x) :- edge(x, _).")
-    assert change.result["ends"].inserted == [(3,)]
+    assert change.result["ends"].inserted.rows() == [(3,)]
     loops = next(rule for rule in database.rules() if rule.text.startswith("path(x, x)"))
     with database.transaction() as change:
         change.remove_rule(loops.id)
         change.insert("edge", [(3, 5)])
-    assert change.result["ends"].inserted == [(5,)]
-    assert change.result["ends"].deleted == [(3,)]
+    assert change.result["ends"].inserted.rows() == [(5,)]
+    assert change.result["ends"].deleted.rows() == [(3,)]
     assert sorted(change.result["path"].deleted) == [(1, 1), (2, 2)]
     with database.transaction() as change:
         change.drop("ends")
@@ -167,4 +167,4 @@ def test_functors_are_bound_again_when_a_database_is_opened(tmp_path: Path) -> N
     with fl.Database.open(tmp_path / "db", functors={"twice": lambda x: 2 * x}) as database:
         with database.transaction() as change:
             change.insert("a", [(5,)])
-        assert change.result["b"].inserted == [(10,)]
+        assert change.result["b"].inserted.rows() == [(10,)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -52,10 +53,19 @@ def encode(rows: Sequence[Row], kinds: tuple[Kind, ...], machine: Machine) -> li
     return [np.array([machine.word(row[i], kind) for row in rows], np.int64) for i, kind in enumerate(kinds)]
 
 
+class Words(Protocol):
+    """Columns of words: a relation, or what was taken out of one."""
+
+    @property
+    def size(self) -> int: ...
+
+    def column(self, position: int, start: int, end: int) -> Array: ...
+
+
 class StoredRows(Collection[Row]):
     """A relation's rows as Python values, made when they are looked at."""
 
-    def __init__(self, relation: Relation, kinds: tuple[Kind, ...], machine: Machine) -> None:
+    def __init__(self, relation: Words, kinds: tuple[Kind, ...], machine: Machine) -> None:
         self._relation, self._kinds, self._machine = relation, kinds, machine
 
     def __len__(self) -> int:

@@ -89,11 +89,16 @@ class ColumnarRun:
 
 def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:
     if isinstance(rows, ColumnFacts):
-        relation.insert([_words(column, machine) for column in rows.columns], len(rows))
+        relation.insert(words_of(rows, machine), len(rows))
     else:
         values = list(rows)
         relation.insert(encode(values, kinds, machine), len(values))
     relation.next_round()
+
+
+def words_of(facts: ColumnFacts, machine: Machine) -> list[Array]:
+    """The columns of facts as the machine's words."""
+    return [_words(column, machine) for column in facts.columns]
 
 
 def _words(column: Any, machine: Machine) -> Array:

@@ -1,0 +1,125 @@
+"""What each action of `flintlog db` does. A function per action; its result is the exit code."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flintlog.api.database import Changes, Database
+from flintlog.api.functors import load_functors
+from flintlog.api.program import Program
+from flintlog.compiler import read_source
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.incremental.explain import DEPTH
+from flintlog.incremental.switch import BUDGET
+from flintlog.io.parameters import without_scheme
+
+
+def create(args: Namespace, program: Program) -> int:
+    facts_dir = Path(without_scheme(args.fact_dir))
+    budget = BUDGET if args.budget is None else args.budget
+    started = time.perf_counter()
+    with Database.create(
+        args.directory, program, facts_dir=facts_dir, budget=budget, functors=_functors(args)
+    ) as database:
+        rows = sum(len(database[name]) for name in database)
+        seconds = time.perf_counter() - started
+        print(f"{args.directory}: {len(list(database))} relations, {rows:,} rows, {seconds:.2f} s", file=sys.stderr)
+    return 0
+
+
+def update(args: Namespace) -> int:
+    said = [(there, *_named_file(text)) for there in (False, True) for text in (args.insert if there else args.delete)]
+    if not said:
+        note = "say --insert REL=FILE or --delete REL=FILE"
+        raise FlintlogError([Diagnostic("E900", "there is nothing to change", note=note)])
+    with _opened(args) as database:
+        with database.transaction(args.strategy) as change:
+            for there, relation, file in said:  # a row that goes and comes stays
+                (change.insert if there else change.delete)(relation, file)
+        _show(change.result, args)
+    return 0
+
+
+def rules(args: Namespace) -> int:
+    changes = args.add or args.remove or args.drop
+    with _opened(args, read_only=not changes) as database:
+        if changes:
+            with database.transaction(args.strategy) as change:
+                for id in args.remove:
+                    change.remove_rule(id)
+                for relation in args.drop:
+                    change.drop(relation)
+                for text in args.add:
+                    change.add_rule(text)
+            _show(change.result, args)
+        if args.list or not changes:
+            for rule in database.rules():
+                print(f"{rule.id}\t{rule.text}")
+    return 0
+
+
+def query(args: Namespace) -> int:
+    rules = read_source(Path(args.rules)).text if args.rules else ""
+    with _opened(args, read_only=True) as database:
+        found = database.query(args.question, rules)
+        if found.columns:
+            found.print(sys.stdout, word_size=database.word_size)
+        else:
+            print("true" if len(found) else "false")
+    return 0
+
+
+def explain(args: Namespace) -> int:
+    with _opened(args, read_only=True) as database:
+        print(database.explain_text(args.row, depth=DEPTH if args.depth is None else args.depth))
+    return 0
+
+
+def check(args: Namespace) -> int:
+    with _opened(args, read_only=True) as database:
+        problems = database.check()
+        rows = sum(len(database[name]) for name in database)
+    for problem in problems:
+        print(problem)
+    print(f"{args.directory}: {'not ' if problems else ''}as computed anew ({rows:,} rows)", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def compact(args: Namespace) -> int:
+    with _opened(args) as database:
+        database.compact()
+    return 0
+
+
+def _opened(args: Namespace, *, read_only: bool = False) -> Database:
+    return Database.open(args.directory, read_only=read_only, functors=_functors(args))
+
+
+def _functors(args: Namespace) -> Mapping[str, Callable[..., Any]]:
+    return load_functors(Path(args.functors)) if args.functors else {}
+
+
+def _named_file(text: str) -> tuple[str, str]:
+    relation, is_given, file = text.partition("=")
+    if not (relation and is_given and file):
+        note = "write it as in --insert edge=edges.facts"
+        raise FlintlogError([Diagnostic("E900", f"`{text}` is not a relation and a file", note=note)])
+    return relation.strip(), file
+
+
+def _show(changes: Changes, args: Namespace) -> None:
+    """Says how many rows came and went in each output, and writes them where they are wanted."""
+    for name in changes.outputs():
+        changed = changes[name]
+        if len(changed.inserted) or len(changed.deleted):
+            print(f"{name}\t+{len(changed.inserted)}\t-{len(changed.deleted)}")
+    if not args.quiet:
+        for name, why in changes.recomputed.items():
+            print(f"computed again: {name} ({why})", file=sys.stderr)
+    if args.changes:
+        changes.write(Path(args.changes))

@@ -1,0 +1,174 @@
+"""One update of all strata, from below: each is kept up in the way that was chosen, or computed again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.incremental.bootstrap import Bootstrap
+from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
+from flintlog.incremental.delete_rederive import DeleteRederive
+from flintlog.incremental.kept import NEVER, UNKNOWN, Kept, current
+from flintlog.incremental.normal import Normal, reads_of
+from flintlog.incremental.rule_changes import RuleChanges
+from flintlog.incremental.stratum import KeptStratum
+from flintlog.incremental.switch import Allowance, OverBudget
+from flintlog.incremental.update import ClauseUpdate, StratumUpdate
+from flintlog.io.column_facts import ColumnFacts
+
+# auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change
+# reaches is computed again; dred: delete and rederive; counting: a count for every row and round.
+STRATEGIES = ("auto", "update", "bootstrap", "dred", "counting")
+
+Rows = Mapping[str, Array]
+
+
+class _Update(Protocol):
+    def run(
+        self, lost: Rows, gained: Rows, rules_lost: list[ClauseUpdate], rules_gained: list[ClauseUpdate]
+    ) -> None: ...
+
+
+class Epoch:
+    """`start` begins a run over facts and known relations, `no_counts` is where counts of rounds may go. `recomputed`
+    says what was computed again, and why."""
+
+    def __init__(
+        self,
+        normal: Normal,
+        kept: Mapping[str, Kept],
+        strata: Mapping[tuple[str, ...], KeptStratum],
+        start: Callable[[Mapping[str, ColumnFacts], Mapping[str, Relation]], Bootstrap],
+        no_counts: Callable[[Iterable[str]], Mapping[str, RoundCounts]],
+        strategy: str,
+        budget: float | None,
+    ) -> None:
+        self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
+        self._no_counts, self._strategy = no_counts, strategy
+        self._allowance = Allowance(budget if strategy == "auto" else None)
+        self.recomputed: dict[str, str] = {}
+
+    def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
+        """Facts that are no longer given, and those that now are: rows are marked so already."""
+        changed: dict[str, tuple[Array, Array]] = {}
+        for part in self._normal.parts:
+            stratum = self._strata[part.stratum.relations]
+            own = self._computed_by(stratum)
+            own_lost = {name: lost[name] for name in own if name in lost and lost[name].size}
+            own_gained = {name: gained[name] for name in own if name in gained and gained[name].size}
+            changes = rules.get(stratum.relations, RuleChanges())
+            below = {name: changed[name] for name in reads_of(part) | changes.reads() if name in changed}
+            if not (below or own_lost or own_gained or changes.any()):
+                continue
+            below_lost = {name: pair[0] for name, pair in below.items()}
+            below_gained = {name: pair[1] for name, pair in below.items()}
+            self._stratum(stratum, below_lost | own_lost, below_gained | own_gained, changes)
+            for name in own:
+                pair = self._kept[name].lost_and_gained()
+                if pair[0].size or pair[1].size:
+                    changed[name] = pair
+
+    def _stratum(self, stratum: KeptStratum, lost: Rows, gained: Rows, rules: RuleChanges) -> None:
+        why = rules.why or stratum.part.again or self._why_again(stratum, lost, gained)
+        if why:
+            self._compute_again(stratum, why)
+        elif stratum.fold is not None:
+            stratum.fold.run({name: np.concatenate(both) for name, both in _pairs(lost, gained).items()})
+        else:
+            self._update(stratum, lost, gained, rules)
+
+    def _why_again(self, stratum: KeptStratum, lost: Rows, gained: Rows) -> str:
+        if self._strategy == "bootstrap":
+            return "the update was to be a bootstrap"
+        if not stratum.has_rounds and self._strategy != "dred":
+            return "an update by dred has kept no rounds"
+        if self._strategy == "auto" and stratum.part.has_clauses and not stratum.switch.tries(_size(lost, gained)):
+            stratum.switch.skipped()
+            return "updates of this size have taken longer"
+        return ""
+
+    def _update(self, stratum: KeptStratum, lost: Rows, gained: Rows, rules: RuleChanges) -> None:
+        stay = [clause for clause in stratum.clauses if clause not in rules.gained]
+        for clause in rules.lost:
+            clause.rounds.after = False
+        for clause in rules.gained:
+            clause.rounds.before = False
+        tick = self._allowance.begin(stratum.seconds)
+        update = self._by_strategy(stratum, stay, rules, tick)
+        try:
+            update.run(lost, gained, rules.lost, rules.gained)
+            finished = True
+        except OverBudget:
+            finished = False
+        self._allowance.end()
+        if self._strategy == "auto":
+            stratum.switch.learned(_size(lost, gained), finished=finished)
+        if not finished:
+            for name in stratum.relations:
+                self._kept[name].take_back_rounds()
+            self._compute_again(stratum, "the update would have taken longer")
+
+    def _by_strategy(
+        self, stratum: KeptStratum, stay: list[ClauseUpdate], rules: RuleChanges, tick: Callable[[], None]
+    ) -> _Update:
+        clauses = [*stay, *rules.lost, *rules.gained]
+        if self._strategy == "counting":
+            if stratum.counts is None:
+                stratum.counts = counted(self._no_counts(stratum.relations), [*stay, *rules.lost], self._kept)
+            self._forget_counts(stratum)
+            return CountingUpdate(self._kept, stratum.relations, clauses, stratum.counts, tick)
+        stratum.counts = None
+        if self._strategy == "dred":
+            stratum.has_rounds = not any(clause.instances.clause.is_recursive for clause in clauses)
+            self._forget_counts(stratum)
+            return DeleteRederive(self._kept, stratum.relations, clauses, tick)
+        return StratumUpdate(self._kept, stratum.relations, clauses, tick)
+
+    def _forget_counts(self, stratum: KeptStratum) -> None:
+        """Lets go of the counts that updates by rounds keep, where an update does not."""
+        for name in stratum.relations:
+            self._kept[name].forget_counts()
+
+    def _compute_again(self, stratum: KeptStratum, why: str) -> None:
+        """Computes a stratum from what it reads as that is now."""
+        own = self._computed_by(stratum)
+        self.recomputed |= dict.fromkeys(own, why)
+        facts, whole = current(self._kept, reads_of(stratum.part))
+        for name in own:
+            kept = self._kept[name]
+            facts[name] = kept.facts(np.flatnonzero(kept.given[: kept.known]))
+        run = self._start(facts, whole)
+        started = time.perf_counter()
+        try:
+            run.compute(stratum.part)
+        finally:
+            run.workers.close()
+        stratum.seconds = time.perf_counter() - started
+        stratum.has_rounds, stratum.counts = True, None
+        for name in own:
+            kept, relation, rounds = self._kept[name], run.store[name], run.rounds_of(name)
+            rows = kept.enter(relation.columns(), relation.size)
+            gone = np.ones(kept.known, np.bool_)
+            gone[rows] = False
+            kept.set_round(np.flatnonzero(gone & (kept.new[: kept.known] != NEVER)), NEVER)
+            others = kept.new[rows] != rounds
+            kept.set_round(rows[others], rounds[others])
+            kept.set_counts(rows, np.full(rows.size, UNKNOWN))
+
+    def _computed_by(self, stratum: KeptStratum) -> list[str]:
+        """The relations of a stratum, and those that show their rounds."""
+        own = list(stratum.relations)
+        return own + [r.name for r in self._normal.program.relations.values() if r.delta_of in own]
+
+
+def _pairs(lost: Rows, gained: Rows) -> dict[str, list[Array]]:
+    return {name: [rows[name] for rows in (lost, gained) if name in rows] for name in {*lost, *gained}}
+
+
+def _size(lost: Rows, gained: Rows) -> int:
+    return sum(rows.size for some in (lost, gained) for rows in some.values())

@@ -1,0 +1,38 @@
+"""The rows of a relation that have given values in some columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flintlog.engines.local.pipeline import Pipeline
+from flintlog.engines.local.plan import plan_query
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.vector import Vectors
+from flintlog.engines.local.workers import Workers
+from flintlog.engines.query import Query, Rows
+from flintlog.incremental.kept import Kept
+from flintlog.ir.scalar import Column
+
+
+class Lookup:
+    """Finds rows of one relation, whose columns have these names, by the columns `by`."""
+
+    def __init__(
+        self, kept: Kept, schema: Sequence[Column], by: Sequence[str], vectors: Vectors, workers: Workers
+    ) -> None:
+        self._kept, self._schema, self._by = kept, schema, by
+        plan = plan_query(Query([Rows(kept.relation.name, tuple(schema))], list(schema)), None, None, given=by)
+        given = list(by) if by else None
+        self._pipeline = Pipeline(plan, vectors, lambda source: kept.relation, workers, given=given)
+
+    def places(self, keys: Sequence[Array]) -> Array:
+        """The places of rows that have one of these keys, also of those that are not there now."""
+        batch = dict(zip(self._by, keys, strict=True))
+        found = [
+            self._kept.find([bindings[column.name] for column in self._schema], count)
+            for bindings, count in self._pipeline.bindings(batch, keys[0].size if keys else 1)
+            if count
+        ]
+        return np.concatenate(found) if found else np.empty(0, np.int64)

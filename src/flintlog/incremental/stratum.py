@@ -1,0 +1,40 @@
+"""What is known of a stratum besides the rows of its relations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from flintlog.incremental.counting import RoundCounts
+from flintlog.incremental.folds import FoldUpdate
+from flintlog.incremental.normal import Part
+from flintlog.incremental.switch import Switch
+from flintlog.incremental.update import ClauseUpdate
+
+
+@dataclass(eq=False)
+class KeptStratum:
+    """`seconds` is what computing it took. Without `has_rounds`, rounds of rows say only whether they are there.
+    `counts` are there after updates that count by rounds, until there is an update of another kind."""
+
+    part: Part
+    clauses: list[ClauseUpdate] = field(default_factory=list)
+    fold: FoldUpdate | None = None
+    seconds: float = 0.0
+    has_rounds: bool = True
+    counts: Mapping[str, RoundCounts] | None = None
+    switch: Switch = field(default_factory=Switch)
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        return self.part.stratum.relations
+
+    def facts(self) -> dict[str, Any]:
+        """What a database keeps of it, in words of JSON."""
+        return {"seconds": self.seconds, "has_rounds": self.has_rounds, "outcomes": self.switch.outcomes}
+
+    def remember(self, facts: Mapping[str, Any]) -> None:
+        """Takes what `facts` was."""
+        self.seconds, self.has_rounds = facts.get("seconds", 0.0), facts.get("has_rounds", True)
+        self.switch = Switch([(size, finished) for size, finished in facts.get("outcomes", ())])

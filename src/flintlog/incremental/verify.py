@@ -1,0 +1,77 @@
+"""Whether a state is what computing everything from its facts gives: rows, their rounds, and the counts it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.counting import counted
+from flintlog.incremental.kept import UNKNOWN
+from flintlog.incremental.state import State
+from flintlog.incremental.stratum import KeptStratum
+
+
+def differences(state: State) -> list[str]:
+    """What is wrong with a state, in words; nothing, if all is well."""
+    fresh = state.computed_anew()
+    found: list[str] = []
+    for relations, stratum in state.strata.items():
+        for name in relations:
+            problem = _of_rows(state, fresh, name)
+            if not problem and stratum.part.has_clauses and stratum.has_rounds:
+                problem = _of_rounds(state, fresh, name) or _of_counts(state, stratum, name)
+            if problem:
+                found.append(f"{name}: {problem}")
+        found += _of_counts_by_round(state, stratum)
+    return found
+
+
+def _of_rows(state: State, fresh: State, name: str) -> str:
+    kept, other = state.kept[name], fresh.kept[name]
+    here, there = kept.present(), other.present()
+    too_many = int(np.count_nonzero(other.find(kept.columns(here), here.size) < 0))
+    rows = kept.find(other.columns(there), there.size)
+    too_few = there.size - (here.size - too_many)
+    if too_many or too_few:
+        return f"{too_many} rows too many, {too_few} too few"
+    if (kept.old[rows] != kept.new[rows]).any() or kept.size != there.size:
+        return "an update is not done"
+    return ""
+
+
+def _of_rounds(state: State, fresh: State, name: str) -> str:
+    kept, other = state.kept[name], fresh.kept[name]
+    there = other.present()
+    wrong = int(np.count_nonzero(kept.new[kept.find(other.columns(there), there.size)] != other.new[there]))
+    return f"{wrong} rows have another round" if wrong else ""
+
+
+def _of_counts(state: State, stratum: KeptStratum, name: str) -> str:
+    kept = state.kept[name]
+    rows = kept.present()
+    counts = (kept.new[rows] == 0).astype(np.int64)
+    for heads in _derivations(state, stratum, name, rows):
+        counts += np.bincount(np.searchsorted(rows, heads), minlength=rows.size)
+    known = kept.counts[rows] != UNKNOWN
+    wrong = int(np.count_nonzero(counts[known] != kept.counts[rows][known]) + np.count_nonzero(counts == 0))
+    return f"{wrong} rows have another count" if wrong else ""
+
+
+def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> Iterator[Array]:
+    """The heads of all instances that count: those of a row's own round."""
+    kept = state.kept[name]
+    for clause in stratum.clauses:
+        for found in clause.instances.of_head(rows) if clause.relation == name else ():
+            heads = kept.find(found.head, found.size)
+            rounds = clause.rounds.latest(clause.rounds.places(found.rows, "new")) + 1
+            yield heads[rounds == kept.new[heads]]
+
+
+def _of_counts_by_round(state: State, stratum: KeptStratum) -> Iterator[str]:
+    if stratum.counts is not None:
+        fresh = counted(state.no_counts(stratum.relations), stratum.clauses, state.kept)
+        for name, counts in stratum.counts.items():
+            if counts.all() != fresh[name].all():
+                yield f"{name}: counts of rounds differ"

@@ -1,0 +1,218 @@
+"""Questions to databases: rows for which something holds, proofs, why a row is not there, and whether all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flintlog as fl
+
+PROGRAM = r"""
+    .decl edge(x: number, y: number)
+    .decl blocked(x: number)
+    .decl path(x: number, y: number)
+    path(x, y) :- edge(x, y), !blocked(y).
+    path(x, z) :- path(x, y), edge(y, z), !blocked(z), x != z.
+    .decl paths(n: number)
+    paths(n) :- n = count : { path(_, _) }.
+    .type Tag = [name: symbol, rest: Tag]
+    .decl tag(x: number, t: Tag)
+    tag(1, ["a \"b\"", nil]).
+    .decl cost(x: number, c: number)
+    cost(1, MIN(0)) :- edge(1, _).
+    cost(y, MIN(c + 1)) :- cost(x, c), edge(x, y).
+    .decl same(x: number, y: number) eqrel
+    same(x, y) :- edge(x, y).
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[fl.Database]:
+    facts = {"edge": [(1, 2), (2, 3), (3, 4)], "blocked": [(9,)]}
+    with fl.Database.create(tmp_path / "db", fl.Program(PROGRAM), facts) as database:
+        yield database
+
+
+# --- Questions ------------------------------------------------------------------------------------
+
+
+def test_a_question_has_its_variables_as_columns(database: fl.Database) -> None:
+    found = database.query("path(x, y), x + 1 < y")
+    assert found.columns == ("x", "y")
+    assert sorted(found) == [(1, 3), (1, 4), (2, 4)]
+    assert sorted(database.query("path(1, x).")) == [(2,), (3,), (4,)]
+    assert sorted(database.query("(edge(1, x) ; edge(3, x)), !blocked(x)")) == [(2,), (4,)]
+
+
+def test_a_question_without_variables_holds_or_does_not(database: fl.Database) -> None:
+    assert database.query("path(1, 4)").rows() == [()]
+    assert database.query("path(4, 1)").rows() == []
+
+
+def test_rules_for_one_question(database: fl.Database) -> None:
+    rules = ".decl back(x: number, y: number)\nback(y, x) :- edge(x, y). back(z, x) :- back(z, y), edge(x, y)."
+    assert sorted(database.query("back(4, x)", rules)) == [(1,), (2,), (3,)]
+    assert "back" not in list(database)
+
+
+def test_a_question_after_changes(database: fl.Database) -> None:
+    with database.transaction() as change:
+        change.delete("edge", [(2, 3)])
+    assert sorted(database.query("path(x, y)")) == [(1, 2), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("path(1, x", "E101"),
+        ("pth(1, x)", "E201"),
+        ("path(x)", "E202"),
+        ("path(1, y), z < 1", "E401"),
+        ('path("a", x)', "E304"),
+        ("path(1, 2). path(2, 3)", "E971"),
+        ("", "E101"),
+    ],
+)
+def test_questions_that_are_none(database: fl.Database, question: str, code: str) -> None:
+    with pytest.raises(fl.FlintlogError, match=code):
+        database.query(question)
+
+
+# --- Explanations ---------------------------------------------------------------------------------
+
+
+def test_a_proof(database: fl.Database) -> None:
+    explanation = database.explain("path", (1, 3))
+    assert explanation.holds
+    assert str(explanation).splitlines() == [
+        "path(1, 3)",
+        "│  by path(x, z) :- path(x, y), edge(y, z), !blocked(z), x != z.",
+        "├─ path(1, 2)",
+        "│  │  by path(x, y) :- edge(x, y), !blocked(y).",
+        "│  ├─ edge(1, 2)  (fact)",
+        "│  └─ !blocked(2)",
+        "├─ edge(2, 3)  (fact)",
+        "├─ !blocked(3)",
+        "└─ 1 != 3",
+    ]
+
+
+def test_a_proof_of_an_aggregate_and_of_a_fact_in_the_text(database: fl.Database) -> None:
+    assert "6 = count" in str(database.explain("paths", (6,)))
+    assert "given by the program's text" in str(database.explain_text(r'tag(1, ["a \"b\"", nil])'))
+
+
+def test_proofs_where_rounds_are_not_known(database: fl.Database) -> None:
+    text = str(database.explain("cost", (3, 2)))
+    assert [line.lstrip("│├└─ ").partition(" ")[0] for line in text.splitlines() if "by" not in line] == [
+        "cost(3,",
+        "cost(2,",
+        "cost(1,",
+        "edge(1,",
+        "edge(1,",
+        "edge(2,",
+    ]
+    assert "same is an equivalence" in str(database.explain("same", (4, 1)))
+
+
+@pytest.mark.parametrize("strategy", ["auto", "dred"])
+def test_proofs_are_never_circular(database: fl.Database, strategy: str) -> None:
+    """Rows on a cycle give each other; a proof must not."""
+    with database.transaction(strategy) as change:
+        change.insert("edge", [(4, 5), (5, 3), (3, 2)])
+    for row in database["path"]:
+        explanation = database.explain("path", row)
+        assert explanation.root is not None
+        above: list[object] = []
+
+        def walk(name: object, above: list[object], steps: object = explanation.steps) -> None:
+            assert name not in above
+            for below in steps[name].rows:  # type: ignore[index]
+                walk(below, [*above, name])
+
+        walk(explanation.root, above)
+        assert not [step for step in explanation.steps.values() if "derivation" in step.note]
+
+
+def test_a_long_proof_is_followed_so_far(database: fl.Database) -> None:
+    assert "and so on" in str(database.explain("path", (1, 4), depth=1))
+
+
+@pytest.mark.parametrize(
+    ("goal", "reasons"),
+    [
+        ("path(4, 1)", ["but no edge(4, 1)", "but no path(4, y)"]),
+        ("path(1, 9)", ["but blocked(9) is there", "but blocked(9) is there"]),
+        ("path(1, 7)", ["but no edge(1, 7)", "but no edge(2, 7)"]),
+        ("edge(4, 1)", ["no fact, and there are no rules"]),
+        ("cost(1, 3)", ["its head has other values", "but no edge(3, 1)"]),
+    ],
+)
+def test_why_a_row_is_not_there(database: fl.Database, goal: str, reasons: list[str]) -> None:
+    explanation = database.explain_text(goal)
+    assert not explanation.holds
+    lines = [line for line in str(explanation).splitlines() if "but " in line or "no fact" in line]
+    assert len(lines) == len(reasons)
+    assert all(reason in line for reason, line in zip(reasons, lines, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("goal", "code"),
+    [("path(1, x)", "E212"), ("foo(1)", "E201"), ("path(1)", "E202"), ("path(1, 2), edge(1, 2)", "E971")],
+)
+def test_rows_that_are_none(database: fl.Database, goal: str, code: str) -> None:
+    with pytest.raises(fl.FlintlogError, match=code):
+        database.explain_text(goal)
+
+
+def test_an_unknown_relation_or_value(database: fl.Database) -> None:
+    with pytest.raises(KeyError, match="did you mean `path`"):
+        database.explain("paht", (1, 2))
+    with pytest.raises(fl.FlintlogError, match="E904"):
+        database.explain("path", (1, "two"))
+
+
+# --- Checks and strategies ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["auto", "update", "bootstrap", "dred", "counting"])
+def test_every_strategy_tells_the_same_changes(database: fl.Database, strategy: str) -> None:
+    with database.transaction(strategy) as change:
+        change.insert("edge", [(4, 5)])
+        change.delete("edge", [(1, 2)])
+    assert sorted(change.result["path"].inserted) == [(2, 5), (3, 5), (4, 5)]
+    assert sorted(change.result["path"].deleted) == [(1, 2), (1, 3), (1, 4)]
+    assert change.result.recomputed["cost"] == "values of cost merge"
+    assert change.result.recomputed["same"] == "same is an equivalence"
+    assert database.check() == []
+
+
+def test_a_check_finds_what_is_wrong(database: fl.Database) -> None:
+    kept = database._maintained.state.kept["path"]
+    [row] = kept.find([np.array([1]), np.array([3])], 1)
+    kept.old[row] = kept.new[row] = 7
+    assert database.check() == ["path: 1 rows have another round"]
+
+
+def test_a_strategy_that_there_is_not(database: fl.Database) -> None:
+    with pytest.raises(fl.FlintlogError, match="did you mean `dred`"), database.transaction("derd"):
+        pass
+
+
+def test_changes_as_files_as_arrow_and_by_call(database: fl.Database, tmp_path: Path) -> None:
+    seen: list[str] = []
+    database.on_change(lambda changes: seen.extend(changes))
+    with database.transaction() as change:
+        change.insert("edge", [(4, 5)])
+    assert "path" in seen
+    assert change.result["path"].inserted.to_arrow().num_rows == 4
+    change.result.write(tmp_path / "out")
+    assert (tmp_path / "out/path.inserted.csv").read_text() == "1\t5\n2\t5\n3\t5\n4\t5\n"
+    assert (tmp_path / "out/path.deleted.csv").read_text() == ""
+    assert not (tmp_path / "out/tag.inserted.csv").exists()
+    with database.transaction() as change:  # what was written can be read
+        change.delete("edge", tmp_path / "out/edge.inserted.csv")
+    assert len(change.result["path"].deleted) == 4

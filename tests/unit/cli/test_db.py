@@ -1,0 +1,68 @@
+"""`flintlog db …`, as a user calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.command_line import flintlog, refused
+
+PROGRAM = """
+.decl edge(x: number, y: number)
+.input edge
+.decl path(x: number, y: number)
+.output path
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), edge(y, z).
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A directory with a database of two edges."""
+    (tmp_path / "paths.dl").write_text(PROGRAM)
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts/edge.facts").write_text("1\t2\n2\t3\n")
+    (tmp_path / "new.facts").write_text("3\t4\n")
+    done = flintlog("db", "create", "db", "paths.dl", "-F", "facts", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("db: 2 relations, 5 rows, ")
+    return tmp_path
+
+
+def test_facts_come_and_go(here: Path) -> None:
+    done = flintlog("db", "update", "db", "--insert", "edge=new.facts", "--changes", "out", cwd=here)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "path\t+3\t-0\n", "")
+    assert (here / "out/path.inserted.csv").read_text() == "1\t4\n2\t4\n3\t4\n"
+    done = flintlog("db", "update", "db", "--delete", "edge=new.facts", "--strategy", "dred", cwd=here)
+    assert done.stdout == "path\t+0\t-3\n"
+    assert flintlog("db", "check", "db", cwd=here).stderr == "db: as computed anew (5 rows)\n"
+    assert flintlog("db", "compact", "db", cwd=here).returncode == 0
+    assert (here / "db/snapshot-2").is_dir()
+
+
+def test_rules_come_and_go(here: Path) -> None:
+    done = flintlog("db", "rules", "db", "--add", "path(x, x) :- edge(x, _).", "--list", cwd=here)
+    changed, *rules = done.stdout.splitlines()
+    assert changed == "path\t+2\t-0"
+    names = {text: id for id, _, text in (line.partition("\t") for line in rules)}
+    done = flintlog("db", "rules", "db", "--remove", names["path(x, x) :- edge(x, _)."], cwd=here)
+    assert done.stdout == "path\t+0\t-2\n"
+    assert len(flintlog("db", "rules", "db", cwd=here).stdout.splitlines()) == 2
+
+
+def test_questions_are_answered(here: Path) -> None:
+    assert flintlog("db", "query", "db", "path(1, x)", cwd=here).stdout == "2\n3\n"
+    assert flintlog("db", "query", "db", "path(3, 1)", cwd=here).stdout == "false\n"
+    assert "edge(2, 3)  (fact)" in flintlog("db", "explain", "db", "path(1, 3)", cwd=here).stdout
+    assert "but no edge(3, 1)" in flintlog("db", "explain", "db", "path(3, 1)", cwd=here).stdout
+
+
+def test_mistakes(here: Path) -> None:
+    assert "E900" in refused("db", "update", "db", cwd=here)
+    assert "E900" in refused("db", "update", "db", "--insert", "edge", cwd=here)
+    assert "E701" in refused("db", "update", "db", "--insert", "edge=none.facts", cwd=here)
+    assert "E940" in refused("db", "query", "nowhere", "path(1, x)", cwd=here)
+    assert "E944" in refused("db", "create", "db", "paths.dl", "-F", "facts", cwd=here)
+    assert "E970" in refused("db", "update", "db", "--insert", "edge=new.facts", "--strategy", "no", cwd=here)
+    assert not (here / "nowhere").exists()
