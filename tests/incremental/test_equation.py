@@ -101,6 +101,15 @@ def test_strategies_take_turns(script: object, strategies: list[str]) -> None:
     follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
 
 
+@given(scripts(), _strategies)
+@FAST
+def test_rows_that_are_gone_are_left_out(script: object, strategies: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("flintlog.incremental.state.MOST_GONE", 1)
+        patch.setattr("flintlog.incremental.state.FEW", 0)
+        follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
+
+
 @given(scripts(), st.integers(0, 12))
 @FAST
 def test_updates_are_given_up_anywhere(script: object, patience: int) -> None:

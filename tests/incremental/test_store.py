@@ -233,3 +233,22 @@ def test_values_of_all_kinds_come_back(tmp_path: Path) -> None:
     again.compact()
     again.close()
     assert sorted(map(repr, opened(tmp_path / "db").rows("v"))) == sorted(map(repr, rows))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".decl d(x: number, c: number) .decl s(x: number) d(x, MIN(9)) :- s(x).",
+        ".decl d(x: number, c: number) choice-domain x",
+    ],
+    ids=["best", "first"],
+)
+def test_facts_that_others_took_the_place_of_are_kept(tmp_path: Path, text: str) -> None:
+    database = Maintained(Store(tmp_path / "db"))
+    database.create(text, {"d": [(1, 3), (1, 5)]}, word_size=64, budget=0.2)
+    assert list(database.rows("d")) == [(1, 3)]
+    database.close()
+    again = opened(tmp_path / "db", writes=True)
+    again.commit(Change(1, {"d": [(1, 3)]}))
+    assert list(again.rows("d")) == [(1, 5)]
+    again.close()

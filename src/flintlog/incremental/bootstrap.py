@@ -32,15 +32,20 @@ class Bootstrap(ColumnarRun):
         self.store.update(known)
         self.given = {name: relation.size for name, relation in self.store.items()}
         self._marks = {name: [size] for name, size in self.given.items()}
+        self._levels: dict[str, NDArray[np.int32]] = {}
 
     def compute(self, part: Part) -> None:
         if part.again:
             self._stratum(part.stratum)
+        elif part.best is not None:
+            self._levels[part.best.relation] = self._run_best(part.best, part.stratum, keeps_rounds=True).rounds()
         else:
             _RecordedRun(self, part.stratum, self._marks).run()
 
     def rounds_of(self, name: str) -> NDArray[np.int32]:
         """The round of every row of a relation, in the order of its log."""
+        if name in self._levels:
+            return self._levels[name]
         marks, size = self._marks[name], self.store[name].size
         if marks[-1] != size:  # computed in another way
             return np.ones(size, np.int32)

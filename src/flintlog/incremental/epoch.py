@@ -10,11 +10,12 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
 from flintlog.incremental.delete_rederive import DeleteRederive
 from flintlog.incremental.kept import NEVER, UNKNOWN, Kept, current
-from flintlog.incremental.normal import Normal, reads_of
+from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
 from flintlog.incremental.stratum import KeptStratum
 from flintlog.incremental.switch import Allowance, OverBudget
@@ -58,11 +59,11 @@ class Epoch:
         changed: dict[str, tuple[Array, Array]] = {}
         for part in self._normal.parts:
             stratum = self._strata[part.stratum.relations]
-            own = self._computed_by(stratum)
+            own = self._normal.computed[stratum.relations]
             own_lost = {name: lost[name] for name in own if name in lost and lost[name].size}
             own_gained = {name: gained[name] for name in own if name in gained and gained[name].size}
             changes = rules.get(stratum.relations, RuleChanges())
-            below = {name: changed[name] for name in reads_of(part) | changes.reads() if name in changed}
+            below = {name: changed[name] for name in part.reads | changes.reads() if name in changed}
             if not (below or own_lost or own_gained or changes.any()):
                 continue
             below_lost = {name: pair[0] for name, pair in below.items()}
@@ -117,6 +118,8 @@ class Epoch:
         self, stratum: KeptStratum, stay: list[ClauseUpdate], rules: RuleChanges, tick: Callable[[], None]
     ) -> _Update:
         clauses = [*stay, *rules.lost, *rules.gained]
+        if stratum.part.best is not None and stratum.by_key is not None:
+            return BestUpdate(self._kept, stratum.part.best, stratum.by_key, clauses, tick)
         if self._strategy == "counting":
             if stratum.counts is None:
                 stratum.counts = counted(self._no_counts(stratum.relations), [*stay, *rules.lost], self._kept)
@@ -136,9 +139,9 @@ class Epoch:
 
     def _compute_again(self, stratum: KeptStratum, why: str) -> None:
         """Computes a stratum from what it reads as that is now."""
-        own = self._computed_by(stratum)
+        own = self._normal.computed[stratum.relations]
         self.recomputed |= dict.fromkeys(own, why)
-        facts, whole = current(self._kept, reads_of(stratum.part))
+        facts, whole = current(self._kept, stratum.part.reads)
         for name in own:
             kept = self._kept[name]
             facts[name] = kept.facts(np.flatnonzero(kept.given[: kept.known]))
@@ -159,11 +162,6 @@ class Epoch:
             others = kept.new[rows] != rounds
             kept.set_round(rows[others], rounds[others])
             kept.set_counts(rows, np.full(rows.size, UNKNOWN))
-
-    def _computed_by(self, stratum: KeptStratum) -> list[str]:
-        """The relations of a stratum, and those that show their rounds."""
-        own = list(stratum.relations)
-        return own + [r.name for r in self._normal.program.relations.values() if r.delta_of in own]
 
 
 def _pairs(lost: Rows, gained: Rows) -> dict[str, list[Array]]:

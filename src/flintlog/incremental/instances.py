@@ -61,11 +61,14 @@ class Instances:
         for found in self._from(place, where.values, wanted, rows.size):
             yield found if not where.negated else found.chosen(np.isin(found.rows[place], rows))
 
-    def of_head(self, rows: Array) -> Iterator[Found]:
-        """Those that give one of these rows."""
+    def of_head(self, rows: Array, but: int | None = None) -> Iterator[Found]:
+        """Those that give one of these rows; or, but for one position, at least one like them, and maybe others."""
         head = self._kept[self.clause.relation]
-        for found in self._from(len(self.clause.places), self.clause.output, head.columns(rows), rows.size):
-            yield found.chosen(np.isin(head.find(found.head, found.size), rows))
+        places = [place for place in range(len(self.clause.output)) if place != but]
+        columns = head.columns(rows)
+        output, wanted = [self.clause.output[p] for p in places], [columns[p] for p in places]
+        for found in self._from(len(self.clause.places), output, wanted, rows.size):
+            yield found.chosen(np.isin(head.find(found.head, found.size), rows)) if but is None else found
 
     def all(self) -> Iterator[Found]:
         yield from self._from(len(self.clause.places), (), [], 1)

@@ -21,7 +21,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class StoredRows:
-    """The rows of a relation that are there, and what is known of each."""
+    """The rows of a relation that are there, or given though others took their place, and what is known of each."""
 
     columns: list[Array]
     rounds: NDArray[np.int32]
@@ -72,7 +72,7 @@ class Kept:
         at = self.enter(rows.columns, size)
         self.old[at] = self.new[at] = rows.rounds
         self.counts[at], self.given[at] = rows.counts, rows.given
-        self.size = int(size)
+        self.size = int(np.count_nonzero(rows.rounds != NEVER))
 
     def find(self, columns: Sequence[Array], size: int) -> Array:
         """The places of rows, -1 for those that never were."""
@@ -110,7 +110,7 @@ class Kept:
         return np.flatnonzero(self.new[: self.known] != NEVER)
 
     def stored(self) -> StoredRows:
-        rows = self.present()
+        rows = np.flatnonzero((self.new[: self.known] != NEVER) | self.given[: self.known])
         return StoredRows(self.columns(rows), self.new[rows], self.counts[rows], self.given[rows])
 
     def _grow(self, rows: int) -> None:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2s
 
+from flintlog.engines.best import Best
 from flintlog.engines.query import query_of, reads_inside
+from flintlog.incremental.best_rules import kept_by_rows
 from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.program import Program, Relation, Rule, Stratum
 from flintlog.ir.relation import Aggregate, AntiJoin, ConcatAll, FlatMap, JoinFlatMap, Node, Scan, SemiJoin, Values
-from flintlog.ir.scalar import Counter, UserCall
+from flintlog.ir.scalar import Counter, Round, UserCall
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import node_terms, relations_of, rewrite, walk, walk_scalar
 from flintlog.types import Field
@@ -24,16 +27,24 @@ from flintlog.types import Field
 
 @dataclass(frozen=True)
 class Part:
-    """A stratum and how it is kept: by its rules; group by group, if it is an aggregate; or, for the reason in `again`,
-    by computing it again."""
+    """A stratum and how it is kept: by its rules, which may keep best values; by groups, if it is an aggregate; or,
+    for the reason in `again`, by computing it again."""
 
     stratum: Stratum
     fold: Aggregate | None = None
+    best: Best | None = None
     again: str = ""
 
     @property
     def has_clauses(self) -> bool:
         return self.fold is None and not self.again
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The relations that it reads and does not compute."""
+        bodies = [rule.body for rule in self.stratum.rules] + [rule.body for rule in self.stratum.subsumptions]
+        names = frozenset(name for body in bodies for name in relations_of(body, {}))
+        return names - frozenset(self.stratum.relations)
 
 
 @dataclass(frozen=True)
@@ -44,14 +55,21 @@ class Normal:
     parts: tuple[Part, ...]
     constants: Mapping[str, Values]
 
+    @cached_property
+    def computed(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+        """What is computed with the relations of each part: these, and those that show their rounds."""
+        shown = [(r.delta_of, r.name) for r in self.program.relations.values() if r.delta_of is not None]
+        parts = [part.stratum.relations for part in self.parts]
+        return {own: (*own, *(name for of, name in shown if of in own)) for own in parts}
+
 
 def normal_form(program: Program) -> Normal:
     return _Builder(without_shared(program)).build()
 
 
-def why_again(program: Program, stratum: Stratum) -> str:
+def why_again(program: Program, stratum: Stratum, best: Best | None = None) -> str:
     """Why a stratum is computed again as a whole; empty if it need not be."""
-    for name in stratum.relations:
+    for name in stratum.relations if best is None else ():
         relation = program.relations[name]
         if relation.representation == "eqrel":
             return f"{name} is an equivalence"
@@ -61,15 +79,15 @@ def why_again(program: Program, stratum: Stratum) -> str:
             return f"values of {name} merge"
         if relation.limit is not None:
             return f"{name} ends at a size"
-    if stratum.subsumptions:
+    if stratum.subsumptions and best is None:
         return f"rows of {stratum.subsumptions[0].relation} subsume others"
     for other in program.relations.values():
         if other.delta_of in stratum.relations:
             return f"{other.name} shows the rounds of {other.delta_of}"
     for rule in stratum.rules:
         terms = [term for node in walk(rule.body) for term in node_terms(node)]
-        if any(isinstance(scalar, Counter | UserCall) for term in terms for scalar in walk_scalar(term)):
-            return f"a rule of {rule.relation} counts, or calls a function of the user's"
+        if any(isinstance(scalar, Counter | Round | UserCall) for term in terms for scalar in walk_scalar(term)):
+            return f"a rule of {rule.relation} counts rows or rounds, or calls a function of the user's"
         if any(may_fail(term) for term in terms):
             return f"a rule of {rule.relation} computes what has no value for some operands"
         if reads_inside(query_of(rule.body), stratum.relations):
@@ -89,12 +107,13 @@ class _Builder:
 
     def build(self) -> Normal:
         for stratum in self.program.strata:
-            reason = why_again(self.program, stratum)
+            best = kept_by_rows(self.program, stratum)
+            reason = why_again(self.program, stratum, best)
             if reason:
                 self.parts.append(Part(stratum, again=reason))
                 continue
             rules = tuple(self._rule(rule) for rule in stratum.rules)
-            self.parts.append(Part(replace(stratum, rules=rules)))
+            self.parts.append(Part(replace(stratum, rules=rules), best=best))
         strata = tuple(part.stratum for part in self.parts)
         return Normal(replace(self.program, relations=self.relations, strata=strata), tuple(self.parts), self.constants)
 
@@ -151,10 +170,3 @@ class _Builder:
 
 def _is_whole(node: Node) -> bool:
     return isinstance(node, Scan) and len({column.name for column in node.schema}) == len(node.schema)
-
-
-def reads_of(part: Part) -> frozenset[str]:
-    """The relations that a part reads and does not compute."""
-    bodies = [rule.body for rule in part.stratum.rules] + [rule.body for rule in part.stratum.subsumptions]
-    names = frozenset(name for body in bodies for name in relations_of(body, {}))
-    return names - frozenset(part.stratum.relations)

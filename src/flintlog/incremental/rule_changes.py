@@ -45,7 +45,7 @@ def changes_of(
     if before is None:
         why = "it is new, or computed together with others than before"
         return RuleChanges(why=why), current
-    is_other = (part.again, part.fold) != (before.again, before.fold)
+    is_other = (part.again, part.fold, part.best) != (before.again, before.fold, before.best)
     if is_other or (not part.has_clauses and part.stratum != before.stratum):
         return RuleChanges(why="its rules changed"), current
     return changes, current

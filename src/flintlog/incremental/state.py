@@ -24,6 +24,7 @@ from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.instances import Instances
 from flintlog.incremental.kept import Kept, StoredRows
+from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Normal, Part
 from flintlog.incremental.rounds import ClauseRounds
 from flintlog.incremental.rule_changes import RuleChanges, changes_of
@@ -33,6 +34,10 @@ from flintlog.incremental.update import ClauseUpdate
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.relation import Values
+from flintlog.ir.scalar import Column
+
+# A relation is stored anew when it has this many times the places that its rows need, and more.
+MOST_GONE, FEW = 2, 100_000
 
 Columns = Sequence[Array]
 Strata = dict[tuple[str, ...], KeptStratum]
@@ -76,8 +81,8 @@ class State:
             relation.next_round()
             self.kept[name] = kept = Kept(relation)
             kept.start(run.rounds_of(name))
-            if name in facts and len(facts[name]):
-                kept.given[kept.find(facts[name].columns, len(facts[name]))] = True
+            if name in facts and len(facts[name]):  # some need not be there: others are better, or came first
+                kept.given[kept.enter(facts[name].columns, len(facts[name]))] = True
         self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
         for relations, stratum in self.strata.items():
             stratum.seconds = seconds[relations]
@@ -117,7 +122,7 @@ class State:
 
     def _stratum(self, part: Part) -> KeptStratum:
         clauses = [self._clause(part, rule) for rule in part.stratum.rules] if part.has_clauses else []
-        return KeptStratum(part, clauses, self._fold(part))
+        return KeptStratum(part, clauses, self._fold(part), self._by_key(part))
 
     def _clause(self, part: Part, rule: Rule) -> ClauseUpdate:
         clause = clause_of(rule, part.stratum.relations)
@@ -128,6 +133,14 @@ class State:
         if part.fold is None:
             return None
         return FoldUpdate(part.stratum.relations[0], part.fold, self.kept, self._vectors, self._workers)
+
+    def _by_key(self, part: Part) -> Lookup | None:
+        if part.best is None:
+            return None
+        kinds = self.normal.program.relations[part.best.relation].kinds
+        schema = [Column(f"c{position}", kind) for position, kind in enumerate(kinds)]
+        keys = [column.name for position, column in enumerate(schema) if position != part.best.position]
+        return Lookup(self.kept[part.best.relation], schema, keys, self._vectors, self._workers)
 
     # --- Updates ----------------------------------------------------------------------------------
 
@@ -168,8 +181,9 @@ class State:
         for stratum in self.strata.values():
             for counts in (stratum.counts or {}).values():
                 counts.keep()
-        self._before = self.normal, self.strata
         self._rules_are_settled()
+        self._leave_out_rows_that_are_gone()
+        self._before = self.normal, self.strata
 
     def take_back(self) -> None:
         """There was no update."""
@@ -186,6 +200,22 @@ class State:
         """Lets go of relations that are not in the program."""
         for name in self.kept.keys() - self.normal.program.relations.keys():
             del self.kept[name]
+
+    def _leave_out_rows_that_are_gone(self) -> None:
+        """Rows that go keep their places in case that they come again; not where most of a relation is of these."""
+        mostly_gone = [name for name, kept in self.kept.items() if kept.known > MOST_GONE * kept.size + FEW]
+        if not mostly_gone:
+            return
+        for name in mostly_gone:
+            rows = self.kept[name].stored()
+            self.kept[name] = kept = Kept(Relation(name, len(rows.columns)))
+            kept.restore(rows)
+        for relations, stratum in self.strata.items():  # what they have made ready knows the relations as they were
+            fresh = self._stratum(stratum.part)
+            counts = None if set(relations) & set(mostly_gone) else stratum.counts
+            self.strata[relations] = replace(
+                stratum, clauses=fresh.clauses, fold=fresh.fold, by_key=fresh.by_key, counts=counts
+            )
 
     def _rules_are_settled(self) -> None:
         for changes in self._changes_of_rules.values():
@@ -206,7 +236,7 @@ class State:
                 part, known.part if known else None, known.clauses if known else (), partial(self._clause, part)
             )
             if known is None or changes.why:
-                self.strata[relations] = KeptStratum(part, clauses, self._fold(part))
+                self.strata[relations] = KeptStratum(part, clauses, self._fold(part), self._by_key(part))
             else:
                 self.strata[relations] = replace(known, part=part, clauses=clauses)
             if changes.any():

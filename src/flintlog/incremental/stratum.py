@@ -8,6 +8,7 @@ from typing import Any
 
 from flintlog.incremental.counting import RoundCounts
 from flintlog.incremental.folds import FoldUpdate
+from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Part
 from flintlog.incremental.switch import Switch
 from flintlog.incremental.update import ClauseUpdate
@@ -21,6 +22,7 @@ class KeptStratum:
     part: Part
     clauses: list[ClauseUpdate] = field(default_factory=list)
     fold: FoldUpdate | None = None
+    by_key: Lookup | None = None  # where best values are kept
     seconds: float = 0.0
     has_rounds: bool = True
     counts: Mapping[str, RoundCounts] | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.counting import counted
 from flintlog.incremental.kept import UNKNOWN
 from flintlog.incremental.state import State
@@ -20,7 +21,9 @@ def differences(state: State) -> list[str]:
     for relations, stratum in state.strata.items():
         for name in relations:
             problem = _of_rows(state, fresh, name)
-            if not problem and stratum.part.has_clauses and stratum.has_rounds:
+            if not problem and stratum.part.best is not None and stratum.by_key is not None:
+                problem = BestUpdate(state.kept, stratum.part.best, stratum.by_key, stratum.clauses).unfounded()
+            elif not problem and stratum.part.has_clauses and stratum.has_rounds:
                 problem = _of_rounds(state, fresh, name) or _of_counts(state, stratum, name)
             if problem:
                 found.append(f"{name}: {problem}")

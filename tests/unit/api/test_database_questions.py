@@ -105,7 +105,7 @@ def test_a_proof_of_an_aggregate_and_of_a_fact_in_the_text(database: fl.Database
     assert "given by the program's text" in str(database.explain_text(r'tag(1, ["a \"b\"", nil])'))
 
 
-def test_proofs_where_rounds_are_not_known(database: fl.Database) -> None:
+def test_proofs_of_best_values_and_equivalences(database: fl.Database) -> None:
     text = str(database.explain("cost", (3, 2)))
     assert [line.lstrip("│├└─ ").partition(" ")[0] for line in text.splitlines() if "by" not in line] == [
         "cost(3,",
@@ -185,7 +185,7 @@ def test_every_strategy_tells_the_same_changes(database: fl.Database, strategy: 
         change.delete("edge", [(1, 2)])
     assert sorted(change.result["path"].inserted) == [(2, 5), (3, 5), (4, 5)]
     assert sorted(change.result["path"].deleted) == [(1, 2), (1, 3), (1, 4)]
-    assert change.result.recomputed["cost"] == "values of cost merge"
+    assert sorted(database["cost"]) == []
     assert change.result.recomputed["same"] == "same is an equivalence"
     assert database.check() == []
 

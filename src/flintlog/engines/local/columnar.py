@@ -79,12 +79,14 @@ class ColumnarRun:
         else:
             StratumRun(self, stratum).run()
 
-    def _run_best(self, best: Best, stratum: Stratum) -> None:
+    def _run_best(self, best: Best, stratum: Stratum, *, keeps_rounds: bool = False) -> BestRelation:
         before = self.store[best.relation]
-        relation = self.store[best.relation] = BestRelation(before, best.position, best.sign)
+        relation = BestRelation(before, best.position, best.sign, keeps_rounds=keeps_rounds)
+        self.store[best.relation] = relation
         relation.insert([before.column(p, 0, before.size) for p in range(before.arity)], before.size)
         StratumRun(self, stratum).run()
         self.store[best.relation] = relation.settled()
+        return relation
 
 
 def _load(relation: Relation, kinds: tuple[Kind, ...], rows: Iterable[Row], machine: Machine) -> None:

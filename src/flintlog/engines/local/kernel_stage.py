@@ -67,6 +67,7 @@ Sources: TypeAlias = Callable[[str | Node], Relation]
 
 # Rows of a batch that goes on to steps the kernels do not know.
 BATCH = 1 << 16
+FEW_ROWS = 1 << 10
 # How far a column that is computed may go beyond what was seen before rows are packed anew, in bits.
 COMPUTED_SPARE = 6
 
@@ -161,15 +162,17 @@ class KernelStage:
         if self._thread is None:
             self._thread = Block(T_REGISTERS + self.code.register_count)
         thread, columns = self._thread, self._bind(batch, size)
-        buffer = np.empty((max(1, len(self.output)), BATCH), np.int64)
-        rule[P_SINK], rule[P_HEAD], rule[P_CAPACITY] = SINK_BATCH, address(buffer), BATCH
+        # Most batches of an update are small; room for many rows would take longer to get than these to find.
+        room = BATCH if self.code.levels[0].kind != LEVEL_BATCH else min(BATCH, max(FEW_ROWS, 16 * size))
+        buffer = np.empty((max(1, len(self.output)), room), np.int64)
+        rule[P_SINK], rule[P_HEAD], rule[P_CAPACITY] = SINK_BATCH, address(buffer), room
         rule[P_FUSED], rule[P_OUT], rule[P_SHARED], rule[P_CHUNK] = 0, self._out, 0, 1024
         kernels().begin(rule.address, thread.address)
         state = PAUSED
         while state != DONE:
-            thread[T_ROOM], thread[T_BUDGET] = BATCH, BUDGET
+            thread[T_ROOM], thread[T_BUDGET] = room, BUDGET
             state = kernels().run_rule(rule.address, thread.address)
-            count = BATCH - thread[T_ROOM]
+            count = room - thread[T_ROOM]
             if count:
                 yield {name: buffer[i, :count].copy() for i, name in enumerate(self.output)}, count
         del columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flintlog.engines.local.kernels.layout import R_COUNT, R_ROWS
 from flintlog.engines.local.kernels.library import address, kernels
@@ -19,7 +20,7 @@ class BestRelation(Relation):
     """While its stratum runs, the log has just the rows whose value improved in the last round: the delta is all that
     matters. `settled` gives the relation with the best rows."""
 
-    def __init__(self, relation: Relation, position: int, sign: int) -> None:
+    def __init__(self, relation: Relation, position: int, sign: int, *, keeps_rounds: bool = False) -> None:
         super().__init__(relation.name, relation.arity, relation._resources)
         self._origin = relation
         self._position, self._sign = position, sign
@@ -28,6 +29,7 @@ class BestRelation(Relation):
         self._best = np.empty(16, np.int64)
         self._state = np.zeros(16, np.int64)
         self._changed: list[Array] = []
+        self._rounds: list[Array] | None = [] if keeps_rounds else None  # the keys that improved in each
 
     @property
     def size(self) -> int:
@@ -71,6 +73,8 @@ class BestRelation(Relation):
     def next_round(self) -> int:
         changed = np.concatenate(self._changed) if self._changed else np.empty(0, np.int64)
         self._changed = []
+        if self._rounds is not None:
+            self._rounds.append(changed)
         self._state[changed] = VALUED
         columns = self._rows_of(changed)
         self.block[R_COUNT] = 0
@@ -95,6 +99,13 @@ class BestRelation(Relation):
     def best_rows(self) -> list[Array]:
         """The columns of the best row of every key."""
         return self._rows_of(np.arange(self.size))
+
+    def rounds(self) -> NDArray[np.int32]:
+        """The round in which each key got its best value, from 1 on."""
+        result = np.zeros(self.size, np.int32)
+        for round, improved in enumerate(self._rounds or (), 1):
+            result[improved] = round
+        return result
 
     def settled(self) -> Relation:
         """The relation with the best row of every key."""
