@@ -239,9 +239,10 @@ def test_values_of_all_kinds_come_back(tmp_path: Path) -> None:
     "text",
     [
         ".decl d(x: number, c: number) .decl s(x: number) d(x, MIN(9)) :- s(x).",
-        ".decl d(x: number, c: number) choice-domain x",
+        ".decl d(x: number, c: number) .decl s(x: number) d(x, 9) :- s(x). d(x, c) <= d(x, a) :- a < c.",
+        ".decl d(x: number, c: number) .decl s(x: number) d(x, MIN(max(c, 2))) :- d(_, c), s(x).",
     ],
-    ids=["best", "first"],
+    ids=["best", "subsumption", "computed again"],
 )
 def test_facts_that_others_took_the_place_of_are_kept(tmp_path: Path, text: str) -> None:
     database = Maintained(Store(tmp_path / "db"))
