@@ -11,6 +11,7 @@ from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.local.columnar import ColumnarRun, StratumRun
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.query import Rows, query_of
 from flintlog.incremental.normal import Part
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Stratum
@@ -57,6 +58,21 @@ class _RecordedRun(StratumRun):
     def __init__(self, run: ColumnarRun, stratum: Stratum, marks: dict[str, list[int]]) -> None:
         super().__init__(run, stratum)
         self._marks = marks
+
+    def run(self, resume: int | None = None) -> None:
+        looked_up = [self.store[name] for name in self._looked_up()]
+        for relation in looked_up:
+            relation.look_up_visible_rows(only=True)
+        super().run(resume)
+        for relation in looked_up:
+            relation.look_up_visible_rows(only=False)
+
+    def _looked_up(self) -> set[str]:
+        """The stratum's relations of which a rule reads more than one row, so that it may look for one of them."""
+        own = self.stratum.relations
+        bodies = [query_of(rule.body).literals for rule in self.stratum.rules]
+        read = [[part.source for part in body if isinstance(part, Rows) and part.source in own] for body in bodies]
+        return {str(source) for sources in read if len(sources) > 1 for source in sources}
 
     def _next_round(self) -> int:
         new = super()._next_round()

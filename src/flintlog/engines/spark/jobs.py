@@ -15,13 +15,14 @@ from flintlog.engines.placement import EVERYWHERE, FOLDED
 from flintlog.engines.spark.choose import Segment
 from flintlog.engines.spark.data.dictionary import Dictionary
 from flintlog.engines.spark.data.frames import made, promised_frame_of, table_behind
+from flintlog.engines.spark.data.parcels import Parcel, Parcels
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
 from flintlog.engines.spark.sessions.session import is_connect
 from flintlog.engines.spark.spread import spread
-from flintlog.engines.spark.tagged import messages_of, narrowed, output_schema, table_of, tagged, untagged, width_of
+from flintlog.engines.spark.tagged import messages_of, output_schema, table_of, tagged, untagged, width_of
 from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work
 from flintlog.engines.spark.traits import looks_into_values
 from flintlog.ir.program import Program, Stratum
@@ -29,7 +30,6 @@ from flintlog.ir.visit import relations_of
 from flintlog.types import Value
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from flintlog.engines.spark.tagged import Columns
@@ -61,8 +61,12 @@ class Jobs:
     small: frozenset[str] = frozenset()
     _relation_of: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._parcels = Parcels(is_local=self._is_local())
+
     def run_single(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str]) -> None:
-        work = self._work(replace(self.program, strata=segment.strata), self._inputs(segment.strata), outputs, sized)
+        program = replace(self.program, strata=segment.strata)
+        work = replace(self._work(program, self._inputs(segment.strata), outputs, sized), threads=self._threads())
         frame = self._sent(work, lambda name: self.frames[name], 1)
         self._finish(frame if self._is_carried(work) else frame.coalesce(1), SingleTask(work), work)
 
@@ -184,15 +188,15 @@ class Jobs:
             told=MOST_TOLD // (self.tasks * max(1, len(outputs))),
         )
 
-    def _carried(self, inputs: Sequence[str]) -> dict[int, pa.Table]:
+    def _carried(self, inputs: Sequence[str]) -> dict[int, Parcel]:
         """The rows of inputs that the driver has anyway, unless they are large."""
-        carried: dict[int, pa.Table] = {}
+        carried: dict[int, Parcel] = {}
         room = MOST_CARRIED
         for number, name in enumerate(inputs):
             frame = self._frame_of(name)
             table = table_behind(frame) if frame is not None else None
             if table is not None and table.nbytes <= room:
-                carried[number] = narrowed(table)
+                carried[number] = self._parcels.pack(table)
                 room -= table.nbytes
         return carried
 
@@ -207,6 +211,12 @@ class Jobs:
 
     def _finish(self, frame: DataFrame, task: Callable[..., Any], work: Work, *, barrier: bool = False) -> None:
         """Runs a job, hears what its tasks have to say, and keeps the frames of its relations."""
+        try:
+            self._run(frame, task, work, barrier=barrier)
+        finally:
+            self._parcels.clear()
+
+    def _run(self, frame: DataFrame, task: Callable[..., Any], work: Work, *, barrier: bool) -> None:
         result = frame.mapInArrow(task, output_schema(work.width), barrier=barrier)
         if barrier:
             # A barrier stage that is lost can be run again only if a shuffle comes after it.
@@ -252,6 +262,19 @@ class Jobs:
         if str(context.master).startswith("local"):
             return self.slots
         return int(context.getConf().get("spark.executor.cores") or 1)
+
+    def _is_local(self) -> bool:
+        """Whether tasks run in the driver's own Java, and so on its machine."""
+        if is_connect(self.spark):
+            return False
+        master = str(self.spark.sparkContext.master)
+        return master == "local" or master.startswith("local[")
+
+    def _threads(self) -> int:
+        """How many threads the only task of a job may have: all that Spark has here, or as many as a task is given."""
+        if self._is_local():
+            return self.slots
+        return 1 if is_connect(self.spark) else int(self.spark.sparkContext.getConf().get("spark.task.cpus") or 1)
 
     def _driver(self) -> tuple[str, str | None]:
         """The interface on which tasks reach the driver, and its name where that differs."""

@@ -19,6 +19,7 @@ from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.memory import total_memory
 from flintlog.engines.placement import EVERYWHERE, Placement, Snapshot, owner
+from flintlog.engines.spark.data.parcels import Parcel
 from flintlog.engines.spark.exchange.errors import RunFailed, SnapshotDamaged
 from flintlog.engines.spark.exchange.mesh import Mesh
 from flintlog.engines.spark.exchange.message import Batch, Message
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
 class Work:
     """What every task is told: relations that come in, by number; those whose rows go out, and those of which only
     the number of rows does. `width` is that of the frame that comes out, `neighbours` how many tasks share a machine's
-    memory. `carried` are words that the driver has: they travel with the task. Rows of at most `told` bytes go back to
-    the driver as a message, which needs no job to be fetched."""
+    memory, `threads` how many a task may have. `carried` are words that the driver has: they travel with the task. Rows
+    of at most `told` bytes go back to the driver as a message, which needs no job to be fetched."""
 
     program: Program
     inputs: tuple[str, ...]
-    carried: Mapping[int, pa.Table]
+    carried: Mapping[int, Parcel]
     outputs: tuple[str, ...]
     sized: tuple[str, ...]
     seed: MachineSeed
@@ -55,6 +56,7 @@ class Work:
     reorder: bool
     width: int
     told: int = 0
+    threads: int = 1
 
     def arities(self) -> list[int]:
         """Of the inputs, and of what comes after them: rows that just say that a task is there."""
@@ -62,8 +64,8 @@ class Work:
 
     def carried_rows(self) -> dict[int, Columns]:
         return {
-            number: [column.to_numpy().astype(np.int64, copy=False) for column in table.columns]
-            for number, table in self.carried.items()
+            number: [column.to_numpy().astype(np.int64, copy=False) for column in parcel.unpacked().columns]
+            for number, parcel in self.carried.items()
         }
 
     def evaluation(self) -> Evaluation:
@@ -255,7 +257,7 @@ def _run_columns(work: Work, columns: dict[int, Columns], machine: Machine, stra
         name = work.inputs[number]
         arity = len(work.program.relations[name].columns)
         facts[name] = ColumnFacts(tuple(found[:arity]), min(1, found[0].size) if not arity else found[0].size)
-    run = columnar.ColumnarRun(work.program, facts, machine, 1, work.evaluation())
+    run = columnar.ColumnarRun(work.program, facts, machine, work.threads, work.evaluation())
     run.run(strata)
 
     def rows(name: str) -> Columns:

@@ -1,0 +1,1 @@
+"""Databases that are kept current, measured against computing them again: `python -m benchmarks.incremental`."""
