@@ -88,10 +88,14 @@ class Epoch:
             return "the update was to be a bootstrap"
         if not stratum.has_rounds and self._strategy != "dred":
             return "an update by dred has kept no rounds"
-        if self._strategy == "auto" and stratum.part.has_clauses and not stratum.switch.tries(_size(lost, gained)):
+        if self._strategy == "auto" and stratum.part.has_clauses and not self._is_worth_trying(stratum, lost, gained):
             stratum.switch.skipped()
-            return "updates of this size have taken longer"
+            return "an update of this size would take longer"
         return ""
+
+    def _is_worth_trying(self, stratum: KeptStratum, lost: Rows, gained: Rows) -> bool:
+        total = sum(self._kept[name].size for name in stratum.part.reads | set(stratum.relations))
+        return self._allowance.is_plenty(stratum.seconds) or stratum.switch.tries(_size(lost, gained), total)
 
     def _update(self, stratum: KeptStratum, lost: Rows, gained: Rows, rules: RuleChanges) -> None:
         stay = [clause for clause in stratum.clauses if clause not in rules.gained]

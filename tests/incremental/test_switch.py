@@ -1,0 +1,83 @@
+"""When an update is tried, and when it is given up."""
+
+from __future__ import annotations
+
+import pytest
+from tests.incremental.states import Database
+
+from flintlog.incremental import switch
+from flintlog.incremental.switch import Allowance, OverBudget, Switch
+
+TOTAL = 1_000_000
+
+
+def learned(*outcomes: tuple[int, bool]) -> Switch:
+    result = Switch()
+    for size, finished in outcomes:
+        result.learned(size, finished=finished)
+    return result
+
+
+def test_small_updates_are_tried_and_large_ones_are_not() -> None:
+    assert Switch().tries(10, TOTAL)
+    assert not Switch().tries(TOTAL // 10, TOTAL)
+
+
+def test_one_failure_is_forgiven_and_two_are_not() -> None:
+    assert learned((10, False)).tries(10, TOTAL)
+    assert not learned((10, False), (10, False)).tries(10, TOTAL)
+    assert learned((10, False), (10, False), (10, True), (10, True)).tries(10, TOTAL)
+
+
+def test_a_failure_with_few_rows_says_much_about_many() -> None:
+    assert not learned((10, False)).tries(5_000, TOTAL)
+    assert learned((5_000, False), (5_000, False)).tries(10, TOTAL)
+
+
+def test_what_succeeded_on_a_large_part_is_tried_again() -> None:
+    assert learned((TOTAL // 10, True)).tries(TOTAL // 10, TOTAL)
+
+
+def test_after_a_while_it_is_tried_again() -> None:
+    tired = learned((10, False), (10, False))
+    for _ in range(10):
+        tired.skipped()
+    assert tired.tries(10, TOTAL)
+
+
+def test_the_budget_is_a_part_of_the_time_and_a_little_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    allowance = Allowance(0.2)
+    tick = allowance.begin(1.0)
+    now[0] = 0.2 + switch.LEAST_SECONDS - 0.01
+    tick()
+    allowance.end()
+    tick = allowance.begin(1.0)  # what was to spare is spent
+    now[0] += 0.2 + 0.02
+    with pytest.raises(OverBudget):
+        tick()
+
+
+def test_a_state_learns() -> None:
+    text = """
+        .decl e(x: number, y: number)
+        .decl p(x: number, y: number)
+        p(x, y) :- e(x, y).
+        p(x, z) :- p(x, y), e(y, z).
+    """
+    edges = [(i, i + 1) for i in range(200)]
+    database = Database(text, {"e": edges}, budget=0.2)
+    stratum = database.state.strata["p",]
+    stratum.seconds = 1e-9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(switch, "LEAST_SECONDS", 0.0)
+        reasons = []
+        for _ in range(4):
+            database.change({"e": edges[100:101]}, {})
+            reasons.append(database.state.recomputed.get("p", ""))
+            stratum.seconds = 1e-9
+            database.change({}, {"e": edges[100:101]}, strategy="update")
+    assert "would have taken longer" in reasons[0]
+    assert reasons[2] == "an update of this size would take longer"
+    assert len(database.rows("p")) == 201 * 200 // 2
