@@ -67,7 +67,7 @@ Sources: TypeAlias = Callable[[str | Node], Relation]
 
 # Rows of a batch that goes on to steps the kernels do not know.
 BATCH = 1 << 16
-FEW_ROWS = 1 << 10
+FEW_ROWS = 1 << 12
 # How far a column that is computed may go beyond what was seen before rows are packed anew, in bits.
 COMPUTED_SPARE = 6
 

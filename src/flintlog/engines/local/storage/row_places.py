@@ -25,16 +25,21 @@ class RowPlaces:
         """The place of each row, -1 for one that is not there."""
         self._sync()
         relation, places = self.relation, np.empty(size, np.int64)
-        if not columns:
-            words = np.zeros(size, np.int64)  # all rows without columns are one
-        elif relation.packing is None:
-            words = np.ascontiguousarray(np.stack(columns, axis=1))
-        else:
-            words = np.ascontiguousarray(relation.packing.pack_or_miss(columns))
+        words = self._laid_out(columns, size)
         kernels().find_rows(
             relation.block.address, address(self._table), self._bits, address(words), size, address(places)
         )
         return places
+
+    def _laid_out(self, columns: Sequence[Array], size: int) -> Array:
+        """Rows as the log has them."""
+        if not columns:
+            return np.zeros(size, np.int64)  # all rows without columns are one
+        kept = [np.ascontiguousarray(column) for column in columns]
+        addresses = np.array([address(column) for column in kept], np.int64)
+        words = np.empty(size if self.relation.is_packed else size * len(kept), np.int64)
+        kernels().lay_rows(self.relation.block.address, address(addresses), size, address(words))
+        return words
 
     def _sync(self) -> None:
         relation = self.relation

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import R_ARITY, R_ROWS, R_WIDE
+from flintlog.engines.local.kernels.layout import COLUMN_WORDS, R_ARITY, R_COLUMNS, R_ROWS, R_WIDE
 from flintlog.engines.local.kernels.source.hashing import slot_of
 from flintlog.engines.local.kernels.source.row_sets import hash_row
-from flintlog.engines.local.kernels.source.words import inlined, load, load_half, store, store_half
+from flintlog.engines.local.kernels.source.words import below, inlined, load, load_half, store, store_half
 
 
 @inlined
@@ -41,6 +41,28 @@ def enter_rows(relation, table, bits, start, end):
     return 0
 
 
+def lay_rows(relation, columns, count, wanted):
+    """Writes rows, of which there are columns, as the relation's log has them: -1 where no key stands for one."""
+    arity = load(relation, R_ARITY)
+    if load(relation, R_WIDE):
+        for c in range(arity):
+            column = load(columns, c)
+            for i in range(count):
+                store(wanted, i * arity + c, load(column, i))
+        return 0
+    for i in range(count):
+        key = 0
+        for c in range(arity):
+            at = R_COLUMNS + COLUMN_WORDS * c
+            value = load(load(columns, c), i) - load(relation, at)
+            if below(load(relation, at + 2), value):
+                key = -1
+                break
+            key |= value << load(relation, at + 1)
+        store(wanted, i, key)
+    return 0
+
+
 def find_rows(relation, table, bits, wanted, count, places):
     """Writes the place of each row that is wanted, -1 for one that is not there."""
     width = words_of_row(relation)
@@ -51,4 +73,4 @@ def find_rows(relation, table, bits, wanted, count, places):
     return 0
 
 
-KERNELS = {"enter_rows": enter_rows, "find_rows": find_rows}
+KERNELS = {"enter_rows": enter_rows, "lay_rows": lay_rows, "find_rows": find_rows}
