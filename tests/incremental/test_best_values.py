@@ -117,6 +117,20 @@ def test_others_are(rules: str) -> None:
     assert part.again == "values of d merge"
 
 
+def test_the_smallest_number_is_not_the_largest() -> None:
+    text = ".decl a(x: number, v: number) .decl d(x: number, v: number) d(x, MAX(v)) :- a(x, v)."
+    database = Database(text, {"a": [(1, 5)]})
+    database.change({}, {"a": [(1, -(2**63))]})
+    assert database.rows("d") == {(1, 5)}
+
+
+def test_values_that_may_wrap_around_are_computed_again() -> None:
+    database = Database(INPUTS + KEPT["shortest paths"], {"e": [(1, 2, 5)], "d": [(1, 2**63 - 3)]})
+    database.change({}, {"d": [(1, 4)]})
+    assert "too large" in database.state.recomputed["d"]
+    assert_equation(database)
+
+
 @given(epochs=_scripts)
 @FAST
 def test_others_are_right_too(epochs: list[dict[str, set[tuple[int, ...]]]]) -> None:

@@ -31,6 +31,12 @@ SHAPES = {
         q(x, y) :- q(x, 1), q(1, y), q(y, y).
         q(y, x) :- p(x, y), q(x, x).
     """,
+    "rules without an atom": """
+        q(x, 0) :- x = range(0, 3).
+        q(1 + 1, 3).
+        r(x, y) :- q(x, y), p(y, x).
+        q(x, y) :- x = range(0, 2), y = range(1, 3), !p(x, y).
+    """,
     "below and above": """
         q(x, y) :- p(x, y), !c(x, y, _).
         q(x, z) :- q(x, y), q(y, z), !c(x, y, z).

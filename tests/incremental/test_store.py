@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,7 +119,7 @@ def test_an_interrupt_after_the_write_does_not_undo_it(
 
     def interrupted(self: Store, change: Change) -> None:
         commit(self, change)
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "commit", interrupted)
@@ -176,6 +178,54 @@ def test_damage_amid_the_journal_is_found(database: Maintained, tmp_path: Path) 
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db")
     assert code_of(caught) == "E942"
+
+
+@pytest.mark.parametrize("at", range(16))
+def test_damage_of_the_head_of_a_record_is_found(database: Maintained, tmp_path: Path, at: int) -> None:
+    for epoch in (1, 2):
+        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
+    database.close()
+    journal = tmp_path / "db" / "journal-0"
+    content = bytearray(journal.read_bytes())
+    content[at] ^= 0x80
+    journal.write_bytes(content)
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E942"
+
+
+def test_room_that_was_never_filled_is_no_damage(database: Maintained, tmp_path: Path) -> None:
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    database.close()
+    with (tmp_path / "db" / "journal-0").open("ab") as journal:
+        journal.write(bytes(100))
+    assert opened(tmp_path / "db").epoch == 1
+
+
+@pytest.mark.parametrize("content", ["[]", "3", '{"format": 1}', "{", '{"format": 1, "files": {}}'])
+def test_a_manifest_that_is_none(database: Maintained, tmp_path: Path, content: str) -> None:
+    database.close()
+    (tmp_path / "db" / "manifest.json").write_text(content)
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) in ("E942", "E943")
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "db"
+    folder.mkdir()
+    (folder / "journal-2023.txt").write_text("mine")
+    (folder / "snapshot-photos").mkdir()
+    (folder / "snapshot-3").mkdir()  # as a process leaves it that was killed
+    database = Maintained(Store(folder))
+    database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
+    database.close()
+    assert {"journal-2023.txt", "snapshot-photos"} <= {path.name for path in folder.iterdir()}
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(FlintlogError) as caught:
+        Maintained(Store(file)).create(PATHS, {}, word_size=64, budget=0.2)
+    assert code_of(caught) == "E949"
 
 
 def test_damage_is_found(database: Maintained, tmp_path: Path) -> None:

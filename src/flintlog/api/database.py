@@ -98,7 +98,8 @@ class Transaction:
 
     def __init__(self, database: Database, strategy: str = "auto") -> None:
         self._database, self._strategy = database, strategy
-        self._text = database.text
+        self._text = self._begun_with = database.text
+        self._dropped: list[str] = []
         self._rows: dict[str, dict[Row, bool]] = {}
         self._result: Changes | None = None
 
@@ -121,6 +122,7 @@ class Transaction:
     def drop(self, relation: str) -> None:
         """A relation with its facts and rules."""
         self._text = without_relation(self._text, relation)
+        self._dropped.append(relation)
 
     @property
     def result(self) -> Changes:
@@ -136,15 +138,25 @@ class Transaction:
 
     def _commit(self) -> None:
         database = self._database
-        program = database.program_of(self._text)
+        is_other = self._text != self._begun_with
+        if is_other and database.text != self._begun_with:
+            message = "another transaction has changed the program since this one began"
+            raise FlintlogError([Diagnostic("E973", message, note="begin it again")])
+        program = database.program_of(self._text if is_other else database.text)
+        for name in self._dropped:
+            if name in program.relations:
+                message = f"`{name}` is dropped and declared anew in one transaction"
+                note = "drop it in one transaction, and declare it anew in the next"
+                raise FlintlogError([Diagnostic("E948", message, program.relations[name].span, note)])
         said = {name: rows for name, rows in self._rows.items() if name in program.relations}
         change = Change(
             database.epoch + 1,
             {name: [row for row, there in rows.items() if not there] for name, rows in said.items()},
             {name: [row for row, there in rows.items() if there] for name, rows in said.items()},
-            self._text if self._text != database.text else None,
+            self._text if is_other else None,
         )
         self._result = database.commit(change, self._strategy)
+        database.tell(self._result)
 
 
 class Database:
@@ -281,10 +293,11 @@ class Database:
 
     def commit(self, change: Change, strategy: str) -> Changes:
         changed = self._maintained.commit(change, strategy)
-        result = Changes(changed, self._maintained.program, self._maintained.state.recomputed, self.word_size)
+        return Changes(changed, self._maintained.program, self._maintained.state.recomputed, self.word_size)
+
+    def tell(self, changes: Changes) -> None:
         for callback in self._callbacks:
-            callback(result)
-        return result
+            callback(changes)
 
     def on_change(self, callback: Callable[[Changes], None]) -> None:
         """Has a function called after every transaction of this process, with what it changed."""

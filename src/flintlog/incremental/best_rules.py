@@ -7,14 +7,16 @@ it. Then a best row is always made of best rows, of an earlier round, and a row 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from flintlog.engines.best import Best, best_of
 from flintlog.engines.query import Query, Rows, query_of, recursive_rows
+from flintlog.incremental.clause import Clause
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.relation import Let, Where
-from flintlog.ir.scalar import Call, Column, Compare, Scalar
+from flintlog.ir.scalar import Call, Column, Compare, Const, Scalar
 from flintlog.ir.visit import columns_of, terms_of
+from flintlog.types import Kind
 
 # Comparisons that a smaller left side still fulfils; the others are those of a larger one.
 _FOR_SMALLER, _FOR_LARGER = ("<", "<="), (">", ">=")
@@ -90,3 +92,37 @@ def _stays_true(condition: object, values: set[str], sign: int) -> bool:
         case Compare(op, left, right) if not columns_of(left) & values and _is_shifted(right, values):
             return op in (_FOR_LARGER if sign > 0 else _FOR_SMALLER)
     return False
+
+
+# --- Ranges ---------------------------------------------------------------------------------------
+
+Range = tuple[int, int]
+
+
+def may_wrap(clause: Clause, best: Best, range_of: Callable[[str, int], Range | None], bits: int) -> bool:
+    """Whether a rule could compute a value beyond the words there are, as far as the ranges of columns tell: a better
+    value might then give a worse one."""
+    ranges: dict[str, Range | None] = {}
+    for rows in clause.rows:
+        for position, column in enumerate(rows.variables):
+            ranges[column.name] = range_of(str(rows.source), position)
+    for step in clause.steps:
+        if isinstance(step, Let):
+            ranges[step.column.name] = _range(step.value, ranges)
+    value = _range(clause.output[best.position], ranges)
+    limit = 1 << (bits - 1)
+    return clause.is_recursive and not (value is not None and -limit <= value[0] and value[1] < limit)
+
+
+def _range(term: Scalar, ranges: Mapping[str, Range | None]) -> Range | None:
+    """Between which numbers a term is; None if that is not known."""
+    match term:
+        case Const(int() as value, Kind.NUMBER):
+            return value, value
+        case Column(name):
+            return ranges.get(name)
+        case Call("+" | "-" as op, (left, right)):
+            a, b = _range(left, ranges), _range(right, ranges)
+            if a is not None and b is not None:
+                return (a[0] + b[0], a[1] + b[1]) if op == "+" else (a[0] - b[1], a[1] - b[0])
+    return None

@@ -93,7 +93,7 @@ class BestUpdate:
     def _heads(self, clause: ClauseUpdate, found: Found) -> Array:
         """The rows that instances of the epoch before gave, of those that are best."""
         self._tick()
-        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, "old")) != NEVER)
+        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) != NEVER)
         heads = self._kept.find(found.head, found.size)
         return heads[heads >= 0]
 
@@ -114,7 +114,7 @@ class BestUpdate:
             for found in clause.instances.of_head(rows):
                 self._tick()
                 heads = self._kept.find(found.head, found.size)
-                latest = clause.rounds.latest(clause.rounds.places(found.rows, "new"))
+                latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
                 holds = heads[latest < self._kept.new[heads]]
                 supported[np.searchsorted(rows, holds)] = True
         return rows[~supported]
@@ -148,7 +148,7 @@ class BestUpdate:
 
     def _candidates(self, clause: ClauseUpdate, found: Found) -> Candidates:
         self._tick()
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, "new"))
+        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
         found = found.chosen(latest != NEVER)
         return found.head, latest[latest != NEVER].astype(np.int64) + 1
 
@@ -171,7 +171,7 @@ class BestUpdate:
 
     def _best_of(self, columns: list[Array], levels: Array) -> tuple[list[Array], Array]:
         """The best row of each key, with the lowest level at which it comes."""
-        keys, value = self._keys(columns), columns[self._best.position] * self._best.sign
+        keys, value = self._keys(columns), self._ordered(columns)
         order = np.lexsort((levels, value, *keys[::-1]))
         first = np.ones(order.size, np.bool_)
         first[1:] = _differ([key[order] for key in keys], order.size)
@@ -182,7 +182,7 @@ class BestUpdate:
         """Which rows, one of each key, are better than those that keys have now."""
         places = np.concatenate((rows, before))
         columns = self._kept.columns(places)
-        keys, value = self._keys(columns), columns[self._best.position] * self._best.sign
+        keys, value = self._keys(columns), self._ordered(columns)
         is_before = np.arange(places.size) >= rows.size
         order = np.lexsort((~is_before, value, *keys[::-1]))  # of equal values, that which a key has comes first
         first = np.ones(order.size, np.bool_)
@@ -190,6 +190,11 @@ class BestUpdate:
         wins = np.zeros(places.size, np.bool_)
         wins[order[first]] = True
         return wins[: rows.size]
+
+    def _ordered(self, columns: Sequence[Array]) -> Array:
+        """The values, so that the best is the smallest. The complement has no number that it cannot turn round."""
+        value = columns[self._best.position]
+        return value if self._best.sign > 0 else ~value
 
     def _keys(self, columns: Sequence[Array]) -> list[Array]:
         return [column for position, column in enumerate(columns) if position != self._best.position]

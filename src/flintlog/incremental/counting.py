@@ -156,12 +156,12 @@ class CountingUpdate:
                 yield self._moving(clause, found, "old")
 
     def _moving(self, clause: ClauseUpdate, found: Found, epoch: str) -> _Moving:
-        return _Moving(clause, found, clause.rounds.latest(clause.rounds.places(found.rows, epoch)))
+        return _Moving(clause, found, clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)))
 
     def _move(self, instances: Iterable[_Moving]) -> None:
         """Counts instances in the rounds in which they come now."""
         for some in instances:
-            after = some.clause.rounds.latest(some.clause.rounds.places(some.found.rows, "new"))
+            after = some.clause.rounds.latest(some.clause.rounds.places(some.found.rows, some.found.size, "new"))
             moved = np.flatnonzero(some.before != after)
             found, name = some.found.chosen(moved), some.clause.relation
             heads = self._kept[name].enter(found.head, found.size)
@@ -185,7 +185,7 @@ def counted(
         counts.add(facts, np.zeros(facts.size, np.int64), 1)
     for clause in clauses:
         for found in clause.instances.all():
-            latest = clause.rounds.latest(clause.rounds.places(found.rows, "old"))
+            latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old"))
             there = found.chosen(latest != NEVER)
             heads = kept[clause.relation].find(there.head, there.size)
             empty[clause.relation].add(heads, latest[latest != NEVER].astype(np.int64) + 1, 1)

@@ -112,5 +112,5 @@ class DeleteRederive:
     def _heads(self, clause: ClauseUpdate, found: Found, epoch: str) -> Heads:
         """What instances give, of those that hold in an epoch."""
         self._tick()
-        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, epoch)) != NEVER)
+        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)) != NEVER)
         return clause.relation, self._kept[clause.relation].enter(found.head, found.size)

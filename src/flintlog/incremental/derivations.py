@@ -49,23 +49,26 @@ class Derived:
 
 
 class Derivations:
-    """Of the relations of a checked program. `compile` takes a text that is to be added to the program's."""
+    """Of the relations of a checked program. `compile` takes what is to be added to the program's `text`."""
 
-    def __init__(self, state: State, checked: CheckedProgram, compile: Callable[[str], Compilation]) -> None:
+    def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
         self._state, self._checked, self._compile = state, checked, compile
         self._types = {name: tuple(a.type for a in r.attributes) for name, r in checked.relations.items()}
-        self._goals = {name: f"goal__{number}" for number, name in enumerate(self._types)}
+        self._tag = "__"
+        while self._tag in text:
+            self._tag += "_"
+        self._goals = {name: f"goal{self._tag}{number}" for number, name in enumerate(self._types)}
         self._rules: dict[str, list[Backward]] = {}
         self._compilation: Compilation | None = None
 
     def prepare(self, relation: str) -> None:
-        """Turns the rules of a relation around, and those of all that it depends on. Facts of the text are no rules."""
+        """Turns the rules of a relation around, and those of all that it depends on."""
         waiting, clauses = [relation], list(enumerate(self._checked.clauses))
         while waiting:
             name = waiting.pop()
             if name not in self._rules:
-                own = [(i, clause) for i, clause in clauses if clause.head.name == name and clause.body]
-                turned = [self.turned(clause, clause.body, f"why__{i}") for i, clause in own]
+                own = [(i, clause) for i, clause in clauses if clause.head.name == name]
+                turned = [self.turned(clause, clause.body, f"why{self._tag}{i}") for i, clause in own]
                 self._rules[name] = [rule for rule in turned if rule is not None]
                 waiting += [part.name for _, clause in own for part in clause.body if isinstance(part, ast.Atom)]
         try:
@@ -121,8 +124,12 @@ class Derivations:
 
     # --- Questions --------------------------------------------------------------------------------
 
-    def turned(self, clause: Clause, body: Iterable[Literal], name: str) -> Backward | None:
-        """A rule, or the beginning of its body, turned around; None if its head's values are not those of one row."""
+    def turned(self, clause: Clause, body: Sequence[Literal], name: str) -> Backward | None:
+        """A rule, or the beginning of its body, turned around; None if its head's values are not those of one row, or
+        values of lattices, which are not compared but combined."""
+        atoms = [part for part in body if isinstance(part, ast.Atom)]
+        if any(a.lattice for atom in (clause.head, *atoms) for a in self._checked.relations[atom.name].attributes):
+            return None
         values: list[str] = []
         for argument in clause.head.args:
             if isinstance(argument, ast.HeadAggregate):
@@ -131,20 +138,19 @@ class Derivations:
                 argument = argument.arg
             values.append(print_argument(argument))
         types = self._types[clause.head.name]
-        heads = [f"head__{i}" for i in range(len(types))]
+        heads = [f"head{self._tag}{i}" for i in range(len(types))]
         columns = list(zip(heads, types, strict=True))
         parts = [f"{self._goals[clause.head.name]}({', '.join(heads)})"]
         parts += [f"{head} = {value}" for head, value in zip(heads, values, strict=True) if value != "_"]
-        atoms: list[ast.Atom] = []
+        place = 0
         for literal in body:
             if isinstance(literal, ast.Atom):
-                place = len(atoms)
-                names = [f"row__{place}_{i}" for i in range(len(literal.args))]
+                names = [f"row{self._tag}{place}_{i}" for i in range(len(literal.args))]
+                place += 1
                 columns += zip(names, self._types[literal.name], strict=True)
                 parts.append(f"{literal.name}({', '.join(names)})")
                 arguments = [print_argument(argument) for argument in literal.args]
                 parts += [f"{n} = {a}" for n, a in zip(names, arguments, strict=True) if a != "_"]
-                atoms.append(literal)
             else:
                 parts.append(print_literal(literal))
         declared = ", ".join(f"{name}: {type}" for name, type in columns)

@@ -10,6 +10,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.incremental.best_rules import may_wrap
 from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
@@ -25,6 +26,8 @@ from flintlog.io.column_facts import ColumnFacts
 # auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change
 # reaches is computed again; dred: delete and rederive; counting: a count for every row and round.
 STRATEGIES = ("auto", "update", "bootstrap", "dred", "counting")
+
+WRAPS = "its values may be too large for its words"
 
 Rows = Mapping[str, Array]
 
@@ -48,9 +51,10 @@ class Epoch:
         no_counts: Callable[[Iterable[str]], Mapping[str, RoundCounts]],
         strategy: str,
         budget: float | None,
+        bits: int,
     ) -> None:
         self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
-        self._no_counts, self._strategy = no_counts, strategy
+        self._no_counts, self._strategy, self._bits = no_counts, strategy, bits
         self._allowance = Allowance(budget if strategy == "auto" else None)
         self.recomputed: dict[str, str] = {}
 
@@ -84,6 +88,8 @@ class Epoch:
             self._update(stratum, lost, gained, rules)
 
     def _why_again(self, stratum: KeptStratum, lost: Rows, gained: Rows) -> str:
+        if self._may_wrap(stratum):
+            return WRAPS
         if self._strategy == "bootstrap":
             return "the update was to be a bootstrap"
         if not stratum.has_rounds and self._strategy != "dred":
@@ -111,18 +117,35 @@ class Epoch:
         except OverBudget:
             finished = False
         self._allowance.end()
+        if finished and self._may_wrap(stratum):
+            self._give_up(stratum, WRAPS)
+            return
         if self._strategy == "auto":
             stratum.switch.learned(_size(lost, gained), finished=finished)
         if not finished:
-            for name in stratum.relations:
-                self._kept[name].take_back_rounds()
-            self._compute_again(stratum, "the update would have taken longer")
+            self._give_up(stratum, "the update would have taken longer")
+
+    def _give_up(self, stratum: KeptStratum, why: str) -> None:
+        for name in stratum.relations:
+            self._kept[name].take_back_rounds()
+        self._compute_again(stratum, why)
+
+    def _may_wrap(self, stratum: KeptStratum) -> bool:
+        best, bits = stratum.part.best, self._bits
+        return best is not None and any(
+            may_wrap(clause.instances.clause, best, self._range_of, bits) for clause in stratum.clauses
+        )
+
+    def _range_of(self, name: str, position: int) -> tuple[int, int] | None:
+        ranges = self._kept[name].relation.ranges
+        return ranges[position] if ranges is not None else (0, 0)
 
     def _by_strategy(
         self, stratum: KeptStratum, stay: list[ClauseUpdate], rules: RuleChanges, tick: Callable[[], None]
     ) -> _Update:
         clauses = [*stay, *rules.lost, *rules.gained]
         if stratum.part.best is not None and stratum.by_key is not None:
+            stratum.counts = None
             return BestUpdate(self._kept, stratum.part.best, stratum.by_key, clauses, tick)
         if self._strategy == "counting":
             if stratum.counts is None:

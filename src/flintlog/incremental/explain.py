@@ -30,9 +30,9 @@ MOST_ROWS = 100_000
 class Explainer:
     """`checked` is the program as it was written; `compile` compiles it with a text added."""
 
-    def __init__(self, state: State, checked: CheckedProgram, compile: Callable[[str], Compilation]) -> None:
+    def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
         self._state, self._checked = state, checked
-        self._derivations = Derivations(state, checked, compile)
+        self._derivations = Derivations(state, checked, text, compile)
         self._strata = {name: stratum for stratum in state.strata.values() for name in stratum.relations}
         self._steps: dict[RowName, Step] = {}
 
@@ -159,7 +159,10 @@ class Explainer:
         part = self._strata[name].part
         if part.again:
             return f"computed as a whole: {part.again}"
-        return "given by the program's text" if not self._derivations.rules_of(name) else "no derivation was found"
+        heads = [clause.head for clause in self._checked.clauses if clause.head.name == name]
+        if any(isinstance(argument, ast.HeadAggregate) for head in heads for argument in head.args):
+            return "its value comes from several rows together"
+        return "no derivation was found"
 
     def _step(self, derived: Derived, i: int) -> Step:
         rule = derived.rule
@@ -170,6 +173,8 @@ class Explainer:
         conditions = [print_literal(with_values(part, values)) for part in others]
         unkept = [print_literal(with_values(atom, values)) for atom in rule.atoms if atom.name not in kept]
         head = rule.clause.head.name, int(derived.heads[i])
+        if not rule.clause.body:
+            return Step(self._text(*head), note="in the program's text")
         return Step(
             self._text(*head),
             rule=print_clause(rule.clause),

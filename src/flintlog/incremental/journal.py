@@ -19,7 +19,9 @@ from typing import Any
 
 from flintlog.types import NAN, NEGATIVE_NAN, Adt, Row, Value
 
-_HEAD = struct.Struct("<II")  # length and checksum of what follows
+_HEAD = struct.Struct("<QI")  # length and checksum of what follows
+_CHECKSUM = struct.Struct("<I")  # of the head
+_START = _HEAD.size + _CHECKSUM.size
 
 
 class Damaged(Exception):
@@ -57,7 +59,8 @@ class Journal:
         if self._end is None:
             self._end = max((end for _, end in self._records()), default=0)
         payload = _payload(change)
-        record = _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+        head = _HEAD.pack(len(payload), zlib.crc32(payload))
+        record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
         with self._path.open("r+b", buffering=0) as stream:
             stream.truncate(self._end)
             stream.seek(self._end)
@@ -69,11 +72,6 @@ class Journal:
                 raise
         self._end += len(record)
 
-    def has(self, change: Change) -> bool:
-        """Whether a change is on disk, for whoever was interrupted while it was written."""
-        self._end = None
-        return any(_change(payload).epoch == change.epoch for payload, _ in self._records())
-
     def size(self) -> int:
         return self._path.stat().st_size
 
@@ -81,10 +79,13 @@ class Journal:
         """Every whole record, and where it ends. Raises Damaged if one that is not whole is not the last."""
         with self._path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            while len(head := stream.read(_HEAD.size)) == _HEAD.size:
-                length, checksum = _HEAD.unpack(head)
-                if not length:  # room that was made for a record, and never filled
+            while len(start := stream.read(_START)) == _START:
+                head, [checked] = start[: _HEAD.size], _CHECKSUM.unpack(start[_HEAD.size :])
+                if zlib.crc32(head) != checked:
+                    if any(start) or any(stream.read()):  # zeros are room that was made for a record, and never filled
+                        raise Damaged(f"`{self._path}` is not what was written")
                     return
+                length, checksum = _HEAD.unpack(head)
                 payload = stream.read(length)
                 if len(payload) != length or zlib.crc32(payload) != checksum:
                     if stream.tell() < size:

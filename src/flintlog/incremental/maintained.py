@@ -22,8 +22,10 @@ from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
 from flintlog.incremental.normal import normal_form
 from flintlog.incremental.question import Question, answers, goal_of, question_of
+from flintlog.incremental.rule_texts import heads_of
 from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
+from flintlog.incremental.uninterrupted import uninterrupted
 from flintlog.incremental.verify import differences
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Relation
@@ -137,22 +139,21 @@ class Maintained:
         try:
             self._apply(change, strategy)
             changed = self._changed()
-            self._store.commit(change)
-        except BaseException:
-            if self._store.has_committed(change):  # the interrupt came after the write
+            with uninterrupted():
+                self._store.commit(change)
                 self._keep(change)
-            else:
+        except BaseException:
+            if self.epoch != change.epoch:
                 self.state.take_back()
                 self.text, self.program = before
             raise
-        self._keep(change)
         if self._store.is_worth_compacting():
             self.compact()
         return changed
 
     def _keep(self, change: Change) -> None:
-        self.state.keep()
         self.epoch = change.epoch
+        self.state.keep()
 
     def _apply(self, change: Change, strategy: str) -> None:
         started = time.perf_counter()
@@ -224,12 +225,21 @@ class Maintained:
     @deep_recursion()
     def query(self, text: str, rules: str = "") -> tuple[Relation, StoredRows]:
         """What a question asks for: a relation whose columns are its variables, and its rows."""
-        known = self._with(rules).program.relations
-        question = question_of(text, {name: [c.type for c in r.columns] for name, r in known.items()})
+        self._require_own_rules(rules)
+        compilation = self._with(rules)
+        question = question_of(text, _types(compilation), lambda more: self._with(f"{rules.rstrip()}\n{more}"))
         return self._answer(question, rules)
+
+    def _require_own_rules(self, rules: str) -> None:
+        """Raises for rules that would add to relations of the database."""
+        for name in heads_of(rules):
+            if name in self.program.relations:
+                message = f"a question cannot add to `{name}`, which the database keeps"
+                raise FlintlogError([Diagnostic("E971", message, note="declare a relation of another name")])
 
     def _answer(self, question: Question, rules: str = "") -> tuple[Relation, StoredRows]:
         compilation = self._with(f"{rules.rstrip()}\n{question.text}")
+        self._functions.update(self._bind(compilation.program, Words(self.word_size)))
         declared = compilation.program.relations[question.relation]
         found = answers(self.state, compilation, [question.relation])[question.relation]
         return declared, StoredRows(found, declared.kinds, self._machine)
@@ -237,18 +247,28 @@ class Maintained:
     @deep_recursion()
     def goal(self, text: str) -> tuple[str, Row]:
         """A row as a program writes it: `path(1, 3)`. FlintlogError for what is wrong with it."""
-        types = {name: [column.type for column in r.columns] for name, r in self.program.relations.items()}
-        question, relation = goal_of(text, types)
-        [row] = self._answer(question)[1]
+        question, relation = goal_of(text, _types(self._compilation(self.text)), self._with)
+        declared = self._answer(question)
+        if relation not in self.program.relations:
+            message = f"`{relation}` is inline: its rules stand in those that read it, and no rows are kept"
+            raise FlintlogError([Diagnostic("E971", message, note="explain a row of a relation that reads it")])
+        [row] = declared[1]
         return relation, row
 
     @deep_recursion()
     def explain(self, relation: str, row: Row, depth: int) -> Explanation:
         checked = self._compilation(self.text).checked
         assert checked is not None
-        return Explainer(self.state, checked, self._with).explain(relation, row, depth)
+        return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
 
     @deep_recursion()
     def check(self) -> list[str]:
         """What is not as it would be if everything were computed anew."""
         return differences(self.state)
+
+
+def _types(compilation: Compilation) -> dict[str, list[str]]:
+    """The types of every relation's columns, also of inline ones. FlintlogError for what is wrong with the program."""
+    compilation.report.raise_if_errors()
+    assert compilation.checked is not None
+    return {name: [a.type for a in relation.attributes] for name, relation in compilation.checked.relations.items()}

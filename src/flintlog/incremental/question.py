@@ -5,10 +5,11 @@ The constants of a question say which rows are asked for: rules that come with i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from flintlog.check.traverse import walk
 from flintlog.compiler import Compilation, optimise_compiled
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.local.storage.relation import Relation
@@ -35,22 +36,27 @@ class Question:
     variables: tuple[str, ...]
 
 
-def question_of(text: str, types: Mapping[str, Sequence[str]]) -> Question:
+Compile = Callable[[str], Compilation]
+
+
+def question_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile) -> Question:
     """Makes a question of the body of a rule, as in `path(1, x), !edge(x, _)`. `types` are those of every relation's
-    columns. FlintlogError for what is wrong with it."""
+    columns; `compile` takes a text that is added to the program. FlintlogError for what is wrong with it."""
     body = _body(text)
-    columns: dict[str, str] = {}
+    declared: dict[str, str] = {}
     for atom in _atoms(body):
         for place, argument in enumerate(atom.args):
             if isinstance(argument, ast.Variable) and place < len(types.get(atom.name, ())):
-                columns.setdefault(argument.name, types[atom.name][place])
+                declared.setdefault(argument.name, types[atom.name][place])
     name = _free_name(types)
-    declared = ", ".join(f"{variable}: {type}" for variable, type in columns.items())
+    kinds = _kinds(compile(f".decl {name}()\n{name}() :- {print_body(body)}.\n"), name)
+    columns = {variable: declared.get(variable, kind) for variable, kind in kinds.items()}
+    attributes = ", ".join(f"{variable}: {type}" for variable, type in columns.items())
     rule = f"{name}({', '.join(columns)}) :- {print_body(body)}."
-    return Question(f".decl {name}({declared})\n{rule}\n", name, tuple(columns))
+    return Question(f".decl {name}({attributes})\n{rule}\n", name, tuple(columns))
 
 
-def goal_of(text: str, types: Mapping[str, Sequence[str]]) -> tuple[Question, str]:
+def goal_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile) -> tuple[Question, str]:
     """Makes a question of one row, as in `path(1, 3)`, whose answer is just that row; also says of which relation."""
     body = _body(text)
     if not isinstance(body, ast.Atom):
@@ -58,7 +64,7 @@ def goal_of(text: str, types: Mapping[str, Sequence[str]]) -> tuple[Question, st
         raise FlintlogError([Diagnostic("E971", message, body.span, note="write it as in path(1, 3)")])
     columns = types.get(body.name)
     if columns is None or len(columns) != len(body.args):
-        return question_of(text, types), body.name  # which will not compile, and say why
+        return question_of(text, types, compile), body.name  # which will not compile, and say why
     name = _free_name(types)
     declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(columns))
     row = print_body(replace(body, name=name))
@@ -110,6 +116,22 @@ def _atoms(body: ast.Body) -> Iterator[ast.Atom]:
         case ast.Conjunction(items) | ast.Disjunction(items):
             for item in items:
                 yield from _atoms(item)
+
+
+def _kinds(compilation: Compilation, name: str) -> dict[str, str]:
+    """The variables of a question that can be columns, in the order of the text, with the plainest type they may have.
+    Those of aggregates are their own; records and branches of which no atom tells the type are left out."""
+    compilation.report.raise_if_errors()
+    assert compilation.checked is not None
+    found: dict[str, str] = {}
+    for clause in compilation.checked.clauses:
+        if clause.head.name == name:
+            for node in walk(*clause.body, stop=(ast.Aggregate, ast.UserAggregate)):
+                if isinstance(node, ast.Variable) and not node.name.startswith("_"):
+                    kind = compilation.checked.kinds.get(id(node))
+                    if kind is not None:
+                        found.setdefault(node.name, kind.value)
+    return found
 
 
 def _free_name(taken: Collection[str]) -> str:

@@ -24,8 +24,8 @@ class ClauseRounds:
         # Rows without recursion come in round 1, also for the rules that read them.
         self.least = 1 if clause.is_recursive else 0
 
-    def places(self, rows: list[Array], which: str) -> list[Any]:
-        """The rounds of the rows at every place, "old" or "new"."""
+    def places(self, rows: list[Array], size: int, which: str) -> list[Any]:
+        """The rounds of the rows at every place of so many instances, "old" or "new"."""
         result: list[Any] = []
         for place, kept, at in zip(self.clause.places, self._kept, rows, strict=True):
             rounds = getattr(kept, which)[at]
@@ -35,7 +35,7 @@ class ClauseRounds:
                 rounds = np.where(rounds != NEVER, 0, NEVER)
             result.append(rounds)
         is_there = self.before if which == "old" else self.after
-        result.append(np.full(rows[0].size if rows else 1, 0 if is_there else NEVER))
+        result.append(np.full(size, 0 if is_there else NEVER))
         return result
 
     def latest(self, rounds: list[Any]) -> Any:

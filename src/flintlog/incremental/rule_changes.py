@@ -43,7 +43,7 @@ def changes_of(
         current.append(same)
     changes.lost = waiting
     if before is None:
-        why = "it is new, or computed together with others than before"
+        why = "it is new, declared anew, or computed together with others than before"
         return RuleChanges(why=why), current
     is_other = (part.again, part.fold, part.best) != (before.again, before.fold, before.best)
     if is_other or (not part.has_clauses and part.stratum != before.stratum):

@@ -29,6 +29,10 @@ def rules_of(text: str) -> list[RuleText]:
 def with_items(text: str, more: str) -> str:
     """The program with rules, or declarations, added. FlintlogError where they are not well written."""
     added = _tree(more, name="<added>")
+    for item in added.items:
+        if isinstance(item, ast.Directive) and item.kind == "input":
+            note = "insert the facts in a transaction"
+            raise FlintlogError([Diagnostic("E972", "a database reads facts only when it is created", item.span, note)])
     return text.rstrip("\n") + "\n" + print_program(added)
 
 
@@ -51,6 +55,13 @@ def without_relation(text: str, name: str) -> str:
         note = did_you_mean(name, declared)
         raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
     return print_program(replace(tree, items=tuple(item for item in tree.items if not _is_of(item, name))))
+
+
+def heads_of(text: str) -> list[str]:
+    """The relations that the rules of a text give rows of. FlintlogError where it is not well written."""
+    rules = [item for item in _tree(text, name="<rules>").items if isinstance(item, ast.Rule | ast.Subsumption)]
+    heads = [rule.heads if isinstance(rule, ast.Rule) else (rule.dominated,) for rule in rules]
+    return [head.name for some in heads for head in some]
 
 
 def _is_of(item: ast.Item, name: str) -> bool:

@@ -38,7 +38,7 @@ def write_snapshot(
 ) -> dict[str, dict[str, Any]]:
     """Writes a state; returns the size and the checksum of every file, by its name."""
     folder.mkdir(parents=True)
-    files = {PROGRAM: _write(folder / PROGRAM, program.encode("utf-8", "surrogateescape"))}
+    files = {PROGRAM: _write(folder / PROGRAM, program.encode("utf-8", "surrogatepass"))}
     files[VALUES] = _write(folder / VALUES, _arrow(_values_table(values.values)))
     for number, (name, relation) in enumerate(sorted(kept.items())):
         file = f"{number:04}.arrow"
@@ -50,8 +50,10 @@ def write_snapshot(
 def read_snapshot(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Snapshot:
     """Reads a state. Raises Damaged where a file is not the one that was written."""
     content = {name: _read(folder / name, facts) for name, facts in files.items()}
+    if not content.keys() >= {PROGRAM, VALUES}:
+        raise Damaged(f"`{folder}` is not whole")
     relations = {str(facts["relation"]): _rows(content[name]) for name, facts in files.items() if "relation" in facts}
-    return Snapshot(content[PROGRAM].decode("utf-8", "surrogateescape"), _values(content[VALUES]), relations)
+    return Snapshot(content[PROGRAM].decode("utf-8", "surrogatepass"), _values(content[VALUES]), relations)
 
 
 def sync_folder(folder: Path) -> None:

@@ -33,6 +33,7 @@ from flintlog.incremental.switch import BUDGET
 from flintlog.incremental.update import ClauseUpdate
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Rule
+from flintlog.ir.program import Relation as ProgramRelation
 from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
 
@@ -159,7 +160,8 @@ class State:
             inserted |= self._change_program(normal)
         lost = {name: self._marked(name, columns, given=False) for name, columns in deleted.items()}
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
-        epoch = Epoch(self.normal, self.kept, self.strata, self.start, self.no_counts, strategy, self.budget)
+        bits = self.machine.words.size
+        epoch = Epoch(self.normal, self.kept, self.strata, self.start, self.no_counts, strategy, self.budget, bits)
         self.recomputed = epoch.recomputed
         epoch.run(lost, gained, self._changes_of_rules)
 
@@ -225,15 +227,20 @@ class State:
 
     def _change_program(self, normal: Normal) -> dict[str, Columns]:
         """Goes over to another version of the program; returns the constants that are new in it."""
-        before, self.normal, self.strata = self.strata, normal, {}
+        before, declared = self.strata, self.normal.program.relations
+        self.normal, self.strata = normal, {}
         for name, relation in normal.program.relations.items():
             if name not in self.kept:
                 self.kept[name] = Kept(Relation(name, len(relation.columns)))
         for part in normal.parts:
             relations = part.stratum.relations
             known = before.get(relations)
+            is_same = all(_is_same(declared.get(name), normal.program.relations[name]) for name in relations)
             changes, clauses = changes_of(
-                part, known.part if known else None, known.clauses if known else (), partial(self._clause, part)
+                part,
+                known.part if known and is_same else None,
+                known.clauses if known else (),
+                partial(self._clause, part),
             )
             if known is None or changes.why:
                 self.strata[relations] = KeptStratum(part, clauses, self._fold(part), self._by_key(part))
@@ -243,6 +250,11 @@ class State:
                 self._changes_of_rules[relations] = changes
         constants = {name: values for name, values in normal.constants.items() if not self.kept[name].size}
         return {name: _constant_facts(values, self.machine).columns for name, values in constants.items()}
+
+
+def _is_same(before: ProgramRelation | None, after: ProgramRelation) -> bool:
+    """Whether rows are kept in the same way by two declarations."""
+    return before is not None and replace(before, columns=after.columns) == after
 
 
 def _constant_facts(values: Values, machine: Machine) -> ColumnFacts:

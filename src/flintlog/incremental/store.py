@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,17 +76,24 @@ class Store:
             raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
         except (OSError, ValueError) as error:
             raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` cannot be read: {error}")]) from None
+        if not isinstance(manifest, dict):
+            raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` is not what was written")])
         if manifest.get("format") != FORMAT:
             message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {FORMAT}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
-        return dict(manifest)
+        if not manifest.keys() >= {"epoch", "snapshot", "journal", "files", "options"}:
+            raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` is not what was written")])
+        return manifest
 
     # --- Writing ----------------------------------------------------------------------------------
 
     def lock(self) -> None:
         """From here on nobody else may write."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.folder / LOCK).open("ab")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.folder / LOCK).open("ab")
+        except OSError as error:
+            raise self._cannot_write(error) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -104,13 +112,9 @@ class Store:
         except OSError as error:
             raise self._cannot_write(error) from None
 
-    def has_committed(self, change: Change) -> bool:
-        """Whether a change counts, for whoever was interrupted while it was committed."""
-        return self._journal.has(change)
-
     def _cannot_write(self, error: OSError) -> FlintlogError:
         message = f"cannot write to `{self.folder}`: {error.strerror or error}"
-        return FlintlogError([Diagnostic("E949", message, note="the database is as it was before")])
+        return FlintlogError([Diagnostic("E949", message, note="a database that was there is as it was before")])
 
     @property
     def is_locked(self) -> bool:
@@ -173,7 +177,7 @@ class Store:
         """Removes what was written and does not count, or not any more."""
         counts = {self._manifest.get("snapshot"), self._manifest.get("journal")}
         for path in self.folder.iterdir():
-            if path.name.startswith(("snapshot-", "journal-")) and path.name not in counts:
+            if re.fullmatch(r"(snapshot|journal)-\d+", path.name) and path.name not in counts:
                 _remove(path)
 
 

@@ -119,14 +119,14 @@ class StratumUpdate:
     def _counts(self, round: int, some: _Waiting) -> Array:
         """Which instances have their effect in this round."""
         rounds, kept = some.clause.rounds, self._kept[some.clause.relation]
-        new = rounds.places(some.rows, "new")
+        new = rounds.places(some.rows, some.heads.size, "new")
         place = some.place
         if some.kind == REMOVED:
             valid = new[place] >= round
             for other in new[:place]:
                 valid &= other < round  # the first that is late speaks for all
             return np.flatnonzero(valid)
-        old = rounds.places(some.rows, "old")
+        old = rounds.places(some.rows, some.heads.size, "old")
         valid = rounds.latest(new) == round - 1
         changed = [before != after for before, after in zip(old, new, strict=True)]
         if some.kind == AGAIN:
@@ -178,7 +178,7 @@ class StratumUpdate:
                 continue
             for found in clause.instances.of_head(rows):
                 self._tick()
-                counted = clause.rounds.latest(clause.rounds.places(found.rows, "old")) == round - 1
+                counted = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) == round - 1
                 if counted.any():
                     heads = kept.find([column[counted] for column in found.head], int(np.count_nonzero(counted)))
                     counts += np.bincount(np.searchsorted(rows, heads), minlength=rows.size)
@@ -203,7 +203,7 @@ class StratumUpdate:
     def _coming(self, clause: ClauseUpdate, found: Found, epoch: str) -> tuple[Found, Array]:
         """The instances that come at all, and in which round, if nothing changes any more."""
         self._tick()
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, epoch))
+        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch))
         there = np.flatnonzero(latest < NEVER)
         return found.chosen(there), latest[there].astype(np.int64) + 1
 

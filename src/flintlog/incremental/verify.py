@@ -9,7 +9,7 @@ import numpy as np
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.counting import counted
-from flintlog.incremental.kept import UNKNOWN
+from flintlog.incremental.kept import NEVER, UNKNOWN
 from flintlog.incremental.state import State
 from flintlog.incremental.stratum import KeptStratum
 
@@ -23,7 +23,7 @@ def differences(state: State) -> list[str]:
             problem = _of_rows(state, fresh, name)
             if not problem and stratum.part.best is not None and stratum.by_key is not None:
                 problem = BestUpdate(state.kept, stratum.part.best, stratum.by_key, stratum.clauses).unfounded()
-            elif not problem and stratum.part.has_clauses and stratum.has_rounds:
+            elif not problem and stratum.part.has_clauses and stratum.has_rounds and not _shows_rounds(state, name):
                 problem = _of_rounds(state, fresh, name) or _of_counts(state, stratum, name)
             if problem:
                 found.append(f"{name}: {problem}")
@@ -31,10 +31,16 @@ def differences(state: State) -> list[str]:
     return found
 
 
+def _shows_rounds(state: State, name: str) -> bool:
+    """Whether a relation shows the rounds of another: its rows come with that one's."""
+    return state.normal.program.relations[name].delta_of is not None
+
+
 def _of_rows(state: State, fresh: State, name: str) -> str:
     kept, other = state.kept[name], fresh.kept[name]
     here, there = kept.present(), other.present()
-    too_many = int(np.count_nonzero(other.find(kept.columns(here), here.size) < 0))
+    found = other.find(kept.columns(here), here.size)
+    too_many = int(np.count_nonzero((found < 0) | (other.new[found] == NEVER)))
     rows = kept.find(other.columns(there), there.size)
     too_few = there.size - (here.size - too_many)
     if too_many or too_few:
@@ -68,7 +74,7 @@ def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> 
     for clause in stratum.clauses:
         for found in clause.instances.of_head(rows) if clause.relation == name else ():
             heads = kept.find(found.head, found.size)
-            rounds = clause.rounds.latest(clause.rounds.places(found.rows, "new")) + 1
+            rounds = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new")) + 1
             yield heads[rounds == kept.new[heads]]
 
 

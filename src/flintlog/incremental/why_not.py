@@ -36,7 +36,8 @@ def _attempt(
     body = _ordered(clause)
     text = print_clause(clause)
     for length in range(len(body), -1, -1):
-        asked = derivations.turned(clause, body[:length], f"try__{number}_{length}")
+        name = f"{derivations.goal_name(clause.head.name)}_{number}_{length}"
+        asked = derivations.turned(clause, body[:length], name)
         if asked is None:
             return Attempt(text, (), "its head has the values of several rows together")
         try:

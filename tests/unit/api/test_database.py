@@ -114,6 +114,57 @@ def test_mistakes_are_said_and_change_nothing(database: fl.Database, wrong, code
     assert len(change.result["path"].inserted) == 3
 
 
+def test_a_relation_is_not_declared_anew_where_it_is_dropped(database: fl.Database) -> None:
+    def redeclare() -> None:
+        with database.transaction() as change:
+            change.drop("path")
+            change.add_rule(".decl path(x: number, y: number) path(x, y) :- edge(y, x).")
+
+    with pytest.raises(fl.FlintlogError, match="E948"):
+        redeclare()
+    assert len(database["path"]) == 3
+
+
+def test_one_transaction_inside_of_another(database: fl.Database) -> None:
+    with database.transaction() as outer:
+        with database.transaction() as inner:
+            inner.add_rule("path(x, x) :- edge(x, _).")
+        outer.insert("edge", [(3, 4)])
+    assert len(database.rules()) == 3
+    assert len(database["path"]) == 6 + 3
+
+    def change_both() -> None:
+        with database.transaction() as outer:
+            outer.add_rule("path(y, x) :- edge(x, y).")
+            with database.transaction() as inner:
+                inner.add_rule("path(y, y) :- edge(_, y).")
+
+    with pytest.raises(fl.FlintlogError, match="E973"):
+        change_both()
+
+
+def test_a_callback_that_fails_undoes_nothing(database: fl.Database) -> None:
+    def fail(changes: object) -> None:
+        raise ZeroDivisionError
+
+    database.on_change(fail)
+    seen: list[Transaction] = []
+
+    def insert() -> None:
+        with database.transaction() as change:
+            seen.append(change)
+            change.insert("edge", [(3, 4)])
+
+    with pytest.raises(ZeroDivisionError):
+        insert()
+    assert len(seen[0].result["path"].inserted) == 3
+
+
+def test_inputs_are_read_on_creation_only(database: fl.Database) -> None:
+    with pytest.raises(fl.FlintlogError, match="E972"), database.transaction() as change:
+        change.add_rule(".decl more(x: number) .input more")
+
+
 def test_an_unknown_relation(database: fl.Database) -> None:
     with pytest.raises(KeyError, match="did you mean `path`"):
         _ = database["paht"]

@@ -81,6 +81,41 @@ def test_questions_that_are_none(database: fl.Database, question: str, code: str
         database.query(question)
 
 
+def test_variables_that_no_atom_binds(database: fl.Database) -> None:
+    found = database.query("edge(x, y), z = x + y, n = count : { path(x, _) }")
+    assert found.columns == ("x", "y", "z", "n")
+    assert (1, 2, 3, 3) in found
+    assert database.query("z = 3").rows() == [(3,)]
+
+
+def test_inline_relations_can_be_asked_and_not_explained(tmp_path: Path) -> None:
+    text = ".decl a(x: number) .decl i(x: number) inline i(x) :- a(x), x > 1. .decl b(x: number) b(x) :- i(x)."
+    with fl.Database.create(tmp_path / "inline", fl.Program(text), a=[(1,), (2,)]) as database:
+        assert database.query("i(x)").rows() == [(2,)]
+        with pytest.raises(fl.FlintlogError, match="is inline"):
+            database.explain_text("i(2)")
+        assert "i(2)" in str(database.explain("b", (2,)))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "path(y, x) :- edge(x, y).",
+        "edge(7, 8).",
+        ".decl q(x: number) q(x) :- edge(x, _). path(x, x) :- q(x).",
+    ],
+)
+def test_a_question_does_not_add_to_what_is_kept(database: fl.Database, rules: str) -> None:
+    with pytest.raises(fl.FlintlogError, match="a question cannot add to"):
+        database.query("path(x, y)", rules)
+
+
+def test_a_question_with_a_functor(database: fl.Database) -> None:
+    rules = ".functor f(x: number): number .decl g(x: number) g(@f(x)) :- edge(x, _)."
+    with pytest.raises(fl.FlintlogError, match="E90"):
+        database.query("g(x)", rules)
+
+
 # --- Explanations ---------------------------------------------------------------------------------
 
 
@@ -102,7 +137,23 @@ def test_a_proof(database: fl.Database) -> None:
 
 def test_a_proof_of_an_aggregate_and_of_a_fact_in_the_text(database: fl.Database) -> None:
     assert "6 = count" in str(database.explain("paths", (6,)))
-    assert "given by the program's text" in str(database.explain_text(r'tag(1, ["a \"b\"", nil])'))
+    assert "in the program's text" in str(database.explain_text(r'tag(1, ["a \"b\"", nil])'))
+
+
+def test_facts_of_the_text_among_rules(tmp_path: Path) -> None:
+    text = ".decl p(x: number, y: number) p(1, 2). p(2, 3). p(x, z) :- p(x, y), p(y, z). .decl m(n: number)"
+    with fl.Database.create(tmp_path / "texts", fl.Program(f"{text} m(SUM(x)) :- p(x, _).")) as database:
+        for strategy in ("auto", "dred"):
+            assert str(database.explain("p", (1, 3))).count("in the program's text") == 2
+            with database.transaction(strategy) as change:
+                change.insert("p", [(7, 7)])
+        assert "several rows together" in str(database.explain("m", (4 + 7,)))
+
+
+def test_names_that_are_taken(tmp_path: Path) -> None:
+    text = ".decl a(x: number, y: number) .decl goal__1(x: number) goal__1(row__0_1) :- a(head__0, row__0_1)."
+    with fl.Database.create(tmp_path / "names", fl.Program(text), a=[(1, 2)]) as database:
+        assert "a(1, 2)  (fact)" in str(database.explain("goal__1", (2,)))
 
 
 def test_proofs_of_best_values_and_equivalences(database: fl.Database) -> None:
