@@ -31,7 +31,7 @@ def spark() -> Iterator[SparkSession]:
     """A session that all tests share; none may change its configuration for good."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setenv("SPARK_DRIVER_MEMORY", "1g")
+        patch.setenv("SPARK_DRIVER_MEMORY", os.environ.get("SPARK_DRIVER_MEMORY", "1g"))
         # Jobs of tests are over before a second compilation would pay.
         patch.setenv("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         session, _ = open_session(SparkOptions(master=os.environ.get("FLINTLOG_TEST_MASTER", "local[2]")), "tests")
