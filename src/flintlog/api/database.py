@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,7 @@ class Transaction:
         self._database, self._strategy = database, strategy
         self._text = self._begun_with = database.text
         self._dropped: list[str] = []
+        self.warnings: list[Diagnostic] = []
         self._rows: dict[str, dict[Row, bool]] = {}
         self._result: Changes | None = None
 
@@ -133,7 +135,7 @@ class Transaction:
 
     def _say(self, name: str, data: Any, *, there: bool) -> None:
         program = self._database.program_of(self._text)
-        rows = _checked(program, {name: data}, self._database.word_size)[name]
+        rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
         self._rows.setdefault(name, {}).update(dict.fromkeys(rows, there))
 
     def _commit(self) -> None:
@@ -197,6 +199,10 @@ class Database:
         """Computes a program and keeps its relations in a new directory. Relations given by name take what
         `Program.run` takes; other inputs are read as their `.input` says. An update of a stratum that takes longer than
         `budget` times what computing it took is given up, and the stratum computed again."""
+        is_number: object = isinstance(budget, int | float)  # whatever the annotation says
+        if not (is_number and 0 <= budget < inf):
+            note = "it is a part of the time that a stratum took, as 0.2"
+            raise FlintlogError([Diagnostic("E974", f"`{budget}` is no budget", note=note)])
         compiled = program.compilation.program
         given = _checked(compiled, {**(more_facts or {}), **facts}, program.word_size)
         run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
@@ -320,8 +326,12 @@ def _binding(functors: Functors) -> Bind:
     return lambda program, words: bind_functors(program, functors, words)
 
 
-def _checked(program: ir.Program, data: Mapping[str, Any], word_size: int) -> dict[str, Sequence[Row]]:
-    """The caller's facts as rows; all that is wrong with them in one go."""
+def _checked(
+    program: ir.Program, data: Mapping[str, Any], word_size: int, warnings: list[Diagnostic] | None = None
+) -> dict[str, Sequence[Row]]:
+    """The caller's facts as rows; all that is wrong with them in one go. A file is read as the `.input` of its relation
+    says, if that is of its format. What is odd about it goes to the warnings."""
+    inputs = {directive.relation: directive for directive in program.io if directive.kind == "input"}
     report = Report()
     given: dict[str, Sequence[Row]] = {}
     for name, facts in data.items():
@@ -329,6 +339,8 @@ def _checked(program: ir.Program, data: Mapping[str, Any], word_size: int) -> di
         if relation is None:
             report.error("E909", f"the program has no relation `{name}`", note=did_you_mean(name, program.relations))
         else:
-            given[name] = rows_of(relation, facts, program.types, word_size, report)
+            given[name] = rows_of(relation, facts, program.types, word_size, report, inputs.get(name))
     report.raise_if_errors()
+    if warnings is not None:
+        warnings += report.warnings
     return given

@@ -31,11 +31,14 @@ _FORMATS = {
 }
 
 
-def rows_of(relation: Relation, data: Any, types: TypeTable, word_size: int, report: Report) -> list[Row]:
-    """The rows of a relation from whatever the caller has. Problems go into the report; rows are then left out."""
+def rows_of(
+    relation: Relation, data: Any, types: TypeTable, word_size: int, report: Report, like: IoDirective | None = None
+) -> list[Row]:
+    """The rows of a relation from whatever the caller has. Problems go into the report; rows are then left out. A file
+    of the format of the `.input` that it is `like` is read as that one."""
     try:
         if isinstance(data, str | PathLike):
-            return _read(relation, data, types, word_size, report)
+            return _read(relation, data, types, word_size, report, like)
         if is_spark_frame(data):
             data = spark_frame(data).toArrow()
         return _checked(relation, rows_in(data, relation), types, word_size, report)
@@ -71,8 +74,18 @@ def spark_frame(data: Any) -> Any:
     return data.to_spark() if hasattr(data, "to_spark") else data
 
 
-def _read(relation: Relation, path: str | PathLike[str], types: TypeTable, word_size: int, report: Report) -> list[Row]:
+def _read(
+    relation: Relation,
+    path: str | PathLike[str],
+    types: TypeTable,
+    word_size: int,
+    report: Report,
+    like: IoDirective | None,
+) -> list[Row]:
     params = dict(source_of(relation, path).params)
+    known = dict(like.params) if like is not None else {}
+    if known.get("IO", "file") == params["IO"] and (known.keys() - {"IO", "filename", "name"}):
+        params = {**known, "filename": params["filename"]}
     return read_facts(
         relation.name, relation.columns, params, types, facts_dir=Path(), word_size=word_size, report=report
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from flintlog.api.choose_engine import choose_engine, spark_options
@@ -103,7 +104,8 @@ def db(args: Namespace) -> int:
 
     if args.action == "create":
         program = _load(args)
-        _show_warnings(program, args.no_warn)
+        # Relations without rules and inputs are filled later.
+        _show_warnings(program, args.no_warn, but=("W201",))
         return db_commands.create(args, program)
     code: int = getattr(db_commands, args.action)(args)
     return code
@@ -143,9 +145,9 @@ def _macro(definition: str) -> tuple[str, str]:
     return name, value if given else "1"
 
 
-def _show_warnings(program: Program, silent: bool) -> None:
+def _show_warnings(program: Program, silent: bool, but: Sequence[str] = ()) -> None:
     """Shows all warnings; errors among them are raised later, once, by whoever needs the program."""
     if not silent:
         for problem in program.check():
-            if not problem.is_error:
+            if not problem.is_error and problem.code not in but:
                 print(problem.render(), file=sys.stderr)

@@ -38,9 +38,12 @@ def update(args: Namespace) -> int:
         note = "say --insert REL=FILE or --delete REL=FILE"
         raise FlintlogError([Diagnostic("E900", "there is nothing to change", note=note)])
     with _opened(args) as database:
+        _make_room_for_changes(args)
         with database.transaction(args.strategy) as change:
             for there, relation, file in said:  # a row that goes and comes stays
                 (change.insert if there else change.delete)(relation, file)
+        for warning in change.warnings:
+            print(warning.render(), file=sys.stderr)
         _show(change.result, args)
     return 0
 
@@ -49,6 +52,7 @@ def rules(args: Namespace) -> int:
     changes = args.add or args.remove or args.drop
     with _opened(args, read_only=not changes) as database:
         if changes:
+            _make_room_for_changes(args)
             with database.transaction(args.strategy) as change:
                 for id in args.remove:
                     change.remove_rule(id)
@@ -75,6 +79,8 @@ def query(args: Namespace) -> int:
 
 
 def explain(args: Namespace) -> int:
+    if args.depth is not None and args.depth < 1:
+        raise FlintlogError([Diagnostic("E900", f"--depth {args.depth}: a proof has at least one rule")])
     with _opened(args, read_only=True) as database:
         print(database.explain_text(args.row, depth=DEPTH if args.depth is None else args.depth))
     return 0
@@ -104,6 +110,16 @@ def _functors(args: Namespace) -> Mapping[str, Callable[..., Any]]:
     return load_functors(Path(args.functors)) if args.functors else {}
 
 
+def _make_room_for_changes(args: Namespace) -> None:
+    """Finds out whether changes can be written before there are any."""
+    if args.changes:
+        try:
+            Path(args.changes).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"cannot write to `{args.changes}`: {error.strerror or error}"
+            raise FlintlogError([Diagnostic("E712", message, note="name another directory")]) from None
+
+
 def _named_file(text: str) -> tuple[str, str]:
     relation, is_given, file = text.partition("=")
     if not (relation and is_given and file):
@@ -114,11 +130,12 @@ def _named_file(text: str) -> tuple[str, str]:
 
 def _show(changes: Changes, args: Namespace) -> None:
     """Says how many rows came and went in each output, and writes them where they are wanted."""
-    for name in changes.outputs():
-        changed = changes[name]
-        if len(changed.inserted) or len(changed.deleted):
-            print(f"{name}\t+{len(changed.inserted)}\t-{len(changed.deleted)}")
+    changed = [(name, changes[name]) for name in changes.outputs() if name in dict(changes)]
+    for name, rows in changed:
+        print(f"{name}\t+{len(rows.inserted)}\t-{len(rows.deleted)}")
     if not args.quiet:
+        if not changed:
+            print("no output has changed", file=sys.stderr)
         for name, why in changes.recomputed.items():
             print(f"computed again: {name} ({why})", file=sys.stderr)
     if args.changes:

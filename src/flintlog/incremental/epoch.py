@@ -90,7 +90,7 @@ class Epoch:
     def _why_again(self, stratum: KeptStratum, lost: Rows, gained: Rows) -> str:
         if self._may_wrap(stratum):
             return WRAPS
-        if self._strategy == "bootstrap":
+        if self._strategy == "bootstrap" and stratum.part.stratum.rules:
             return "the update was to be a bootstrap"
         if not stratum.has_rounds and self._strategy != "dred":
             return "an update by dred has kept no rounds"

@@ -64,7 +64,8 @@ class Explainer:
             if not level:
                 return
         for name, place in level:
-            self._steps[name, place] = Step(self._text(name, place), note="and so on: ask for this row")
+            note = "fact" if self._state.kept[name].given[place] else "and so on: ask for this row"
+            self._steps[name, place] = Step(self._text(name, place), note=note)
 
     def _steps_of(self, rows: Iterable[RowName]) -> Iterator[RowName]:
         """Finds a step for each row; yields the rows that these begin with."""

@@ -40,6 +40,8 @@ Facts = Sequence[Row] | ColumnFacts
 
 # A database is written anew on closing if its updates took so many seconds, and so many times what writing it took.
 COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES = 2.0, 4.0
+# While it is open, after so many times that.
+WHILE_OPEN = 4.0
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,7 @@ class Maintained:
     def close(self) -> None:
         """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
         try:
-            least = max(COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES * self._snapshot_seconds)
-            if self._store.is_locked and self._update_seconds > least:
+            if self._store.is_locked and self._takes_long_to_repeat():
                 self.compact()
         finally:
             self._store.close()
@@ -147,9 +148,14 @@ class Maintained:
                 self.state.take_back()
                 self.text, self.program = before
             raise
-        if self._store.is_worth_compacting():
+        if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
             self.compact()
         return changed
+
+    def _takes_long_to_repeat(self, times: float = 1.0) -> bool:
+        """Whether the changes since the last snapshot took long, and so would opening."""
+        least = max(COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES * self._snapshot_seconds)
+        return self._update_seconds > times * least
 
     def _keep(self, change: Change) -> None:
         self.epoch = change.epoch

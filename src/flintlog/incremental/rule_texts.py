@@ -27,13 +27,18 @@ def rules_of(text: str) -> list[RuleText]:
 
 
 def with_items(text: str, more: str) -> str:
-    """The program with rules, or declarations, added. FlintlogError where they are not well written."""
+    """The program with rules, or declarations, added; a rule that it has already is not added again. FlintlogError
+    where they are not well written."""
     added = _tree(more, name="<added>")
     for item in added.items:
         if isinstance(item, ast.Directive) and item.kind == "input":
             note = "insert the facts in a transaction"
             raise FlintlogError([Diagnostic("E972", "a database reads facts only when it is created", item.span, note)])
-    return text.rstrip("\n") + "\n" + print_program(added)
+    known = {rule.id for rule in rules_of(text)}
+    new = [
+        item for item in added.items if not (isinstance(item, ast.Rule | ast.Subsumption) and _named(item).id in known)
+    ]
+    return text.rstrip("\n") + "\n" + print_program(replace(added, items=tuple(new)))
 
 
 def without_rule(text: str, id: str) -> str:

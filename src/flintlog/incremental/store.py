@@ -27,6 +27,7 @@ from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, 
 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
+RESTORE = "restore the directory from a copy, or create the database again"
 # A journal of fewer bytes is left as it is.
 LEAST_JOURNAL = 1 << 20
 
@@ -37,6 +38,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock: BinaryIO | None = None
+        self._is_closed = False
         self._manifest: dict[str, Any] = {}
         self._journal: Journal
 
@@ -63,27 +65,32 @@ class Store:
                 return snapshot, self._journal.changes()
             except (Damaged, OSError) as problem:
                 if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
-                    note = "restore the directory from a copy, or create the database again"
-                    damaged = Diagnostic("E942", f"the database is damaged: {problem}", note=note)
+                    damaged = Diagnostic("E942", f"the database is damaged: {problem}", note=RESTORE)
                     raise FlintlogError([damaged]) from None
         raise FlintlogError([Diagnostic("E942", f"`{self.folder}` changes faster than it can be read")])
 
     def _read_manifest(self) -> dict[str, Any]:
         try:
             manifest = json.loads((self.folder / MANIFEST).read_text("utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             note = "make one with `flintlog db create` or `Database.create`"
             raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` cannot be read: {error}")]) from None
+        except ValueError:
+            raise self._bad_manifest() from None
         if not isinstance(manifest, dict):
-            raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` is not what was written")])
+            raise self._bad_manifest()
         if manifest.get("format") != FORMAT:
             message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {FORMAT}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
         if not manifest.keys() >= {"epoch", "snapshot", "journal", "files", "options"}:
-            raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` is not what was written")])
+            raise self._bad_manifest()
         return manifest
+
+    def _bad_manifest(self) -> FlintlogError:
+        message = f"the database is damaged: `{self.folder / MANIFEST}` is not what was written"
+        return FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
     # --- Writing ----------------------------------------------------------------------------------
 
@@ -102,6 +109,7 @@ class Store:
             raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
 
     def close(self) -> None:
+        self._is_closed = True
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -123,8 +131,9 @@ class Store:
     def require_lock(self) -> None:
         """Raises for a database that was opened to read."""
         if self._lock is None:
-            message = f"`{self.folder}` is closed, or open to read only"
-            raise FlintlogError([Diagnostic("E947", message, note="open it without `read_only`")])
+            how = "closed" if self._is_closed else "open to read only"
+            note = "open it again" if self._is_closed else "open it without `read_only`"
+            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is {how}", note=note)])
 
     def exists(self) -> bool:
         return (self.folder / MANIFEST).exists()

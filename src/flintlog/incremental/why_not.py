@@ -56,23 +56,18 @@ def _attempt(
 
 
 def _ordered(clause: Clause) -> list[Literal]:
-    """Atoms in their order, conditions as soon as the atoms before them bind their variables."""
+    """The body in its order, but conditions no sooner than the atoms before them bind the variables they share."""
     bound = _variables(clause.head)
-    waiting = [part for part in clause.body if not isinstance(part, ast.Atom)]
+    shared = bound.union(*(_variables(part) for part in clause.body if isinstance(part, ast.Atom)))
+    waiting: list[Literal] = []
     result: list[Literal] = []
-
-    def place_conditions() -> None:
-        for part in list(waiting):
-            if _variables(part) <= bound:
-                result.append(part)
-                waiting.remove(part)
-
-    place_conditions()
-    for atom in clause.body:
-        if isinstance(atom, ast.Atom):
-            result.append(atom)
-            bound |= _variables(atom)
-            place_conditions()
+    for part in clause.body:
+        waiting.append(part)
+        if isinstance(part, ast.Atom):
+            bound |= _variables(part)
+        ready = [other for other in waiting if isinstance(other, ast.Atom) or _variables(other) & shared <= bound]
+        result += ready
+        waiting = [other for other in waiting if other not in ready]
     return result + waiting
 
 

@@ -160,6 +160,12 @@ def test_a_callback_that_fails_undoes_nothing(database: fl.Database) -> None:
     assert len(seen[0].result["path"].inserted) == 3
 
 
+def test_a_rule_is_there_once(database: fl.Database) -> None:
+    with database.transaction() as change:
+        change.add_rule("path(x, y) :- edge(x, y).")
+    assert len(database.rules()) == 2
+
+
 def test_inputs_are_read_on_creation_only(database: fl.Database) -> None:
     with pytest.raises(fl.FlintlogError, match="E972"), database.transaction() as change:
         change.add_rule(".decl more(x: number) .input more")

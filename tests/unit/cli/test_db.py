@@ -66,3 +66,28 @@ def test_mistakes(here: Path) -> None:
     assert "E944" in refused("db", "create", "db", "paths.dl", "-F", "facts", cwd=here)
     assert "E970" in refused("db", "update", "db", "--insert", "edge=new.facts", "--strategy", "no", cwd=here)
     assert not (here / "nowhere").exists()
+
+
+def test_nothing_is_committed_that_cannot_be_told(here: Path) -> None:
+    said = refused("db", "update", "db", "--insert", "edge=new.facts", "--changes", "paths.dl", cwd=here)
+    assert "E712" in said
+    assert flintlog("db", "query", "db", "edge(3, 4)", cwd=here).stdout == "false\n"
+
+
+def test_what_changes_nothing_and_what_is_odd_is_said(here: Path) -> None:
+    done = flintlog("db", "update", "db", "--insert", "edge=facts/edge.facts", cwd=here)
+    assert (done.stdout, done.stderr) == ("", "no output has changed\n")
+    (here / "wide.facts").write_text("7\t8\t9\n")
+    done = flintlog("db", "update", "db", "--insert", "edge=wide.facts", cwd=here)
+    assert "warning[W7" in done.stderr
+    assert "E974" in refused("db", "create", "other", "paths.dl", "-F", "facts", "--budget", "-1", cwd=here)
+    assert "E900" in refused("db", "explain", "db", "path(1, 2)", "--depth", "0", cwd=here)
+
+
+def test_files_are_read_as_inputs_are(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(
+        '.decl s(x: symbol, y: symbol)\n.input s(filename="s.csv", delimiter=",", rfc4180=true)\n.output s\n'
+    )
+    (tmp_path / "s.csv").write_text('"com,ma",b\n')
+    assert flintlog("db", "create", "db", "p.dl", cwd=tmp_path).stderr.startswith("db: 1 relations, 1 rows")
+    assert flintlog("db", "update", "db", "--delete", "s=s.csv", cwd=tmp_path).stdout == "s\t+0\t-1\n"
