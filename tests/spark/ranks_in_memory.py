@@ -16,6 +16,7 @@ from flintlog.engines.local.columnar import ColumnarRun
 from flintlog.engines.local.resident import ResidentRun
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.placement import Snapshot
+from flintlog.engines.spark.data.parcels import Packed
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
 from flintlog.engines.spark.spread import spread
@@ -105,7 +106,7 @@ def run_decomposed(program: ir.Program, stratum: ir.Stratum, pivots, words, mach
     parts = decompose(program, stratum, pivots)
     inputs = [*parts.reads]
     carried = {
-        i: pa.table({f"c{j}": column for j, column in enumerate(words[relation])})
+        i: Packed(pa.table({f"c{j}": column for j, column in enumerate(words[relation])}))
         for i, (relation, _) in enumerate(parts.reads.values())
         if relation in words
     }
