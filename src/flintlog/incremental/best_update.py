@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +19,14 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, Kept
 from flintlog.incremental.lookup import Lookup
-from flintlog.incremental.update import ClauseUpdate
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
 
-Rows = Mapping[str, Array]
 # Columns of rows, and the level of each.
 Candidates = tuple[list[Array], Array]
 
 
-class BestUpdate:
-    """Takes what `StratumUpdate` takes; `by_key` finds the rows of keys."""
+class BestUpdate(RuleUpdate):
+    """`by_key` finds the rows of keys."""
 
     def __init__(
         self,
@@ -36,57 +36,46 @@ class BestUpdate:
         clauses: Iterable[ClauseUpdate],
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        self._best, self._by_key, self._clauses, self._tick = best, by_key, list(clauses), tick
-        self._kept = kept[best.relation]
+        super().__init__(kept, (best.relation,), clauses, tick)
+        self._best, self._by_key, self._rows = best, by_key, kept[best.relation]
 
-    def run(
-        self,
-        lost: Rows,
-        gained: Rows,
-        rules_lost: Iterable[ClauseUpdate] = (),
-        rules_gained: Iterable[ClauseUpdate] = (),
-    ) -> None:
-        gone = self._remove(lost, gained, rules_lost)
-        candidates = [*self._others_of(gone), *self._facts(gained)]
-        candidates += self._following(gained, lost)
-        candidates += [self._candidates(clause, found) for clause in rules_gained for found in clause.instances.all()]
+    def run(self, difference: Difference) -> None:
+        gone = self._remove(difference)
+        candidates = [*self._others_of(gone), *self._facts(difference.gained)]
+        candidates += self._following(difference.gained, difference.lost)
+        candidates += [self._candidates(clause, found) for clause, found in all_instances(difference.rules_gained)]
         while candidates:
             improved = self._improve(candidates)
             candidates = list(self._following({self._best.relation: improved}, {})) if improved.size else []
 
     def unfounded(self) -> str:
         """What is wrong with the levels of rows; empty if each row has its support."""
-        rows = self._unsupported(self._kept.present())
+        rows = self._unsupported(self._rows.present())
         return f"{rows.size} rows have no derivation from lower levels" if rows.size else ""
 
     # --- What goes --------------------------------------------------------------------------------
 
-    def _remove(self, lost: Rows, gained: Rows, rules_lost: Iterable[ClauseUpdate]) -> Array:
+    def _remove(self, difference: Difference) -> Array:
         """Takes away the rows that nothing supports any more; returns them."""
         doubted: dict[int, list[Array]] = defaultdict(list)
-        self._doubt(lost.get(self._best.relation, np.empty(0, np.int64)), doubted)
-        for clause in self._clauses:
-            for place, where in enumerate(clause.instances.clause.places):
-                some = (gained if where.negated else lost).get(where.relation)
-                if some is not None and some.size and not where.own:
-                    for found in clause.instances.at_place(place, some):
-                        self._doubt(self._heads(clause, found), doubted)
-        for clause in rules_lost:
-            for found in clause.instances.all():
-                self._doubt(self._heads(clause, found), doubted)
+        below = {name: rows for name, rows in difference.lost.items() if name != self._best.relation}
+        self._doubt(difference.lost.get(self._best.relation, np.empty(0, np.int64)), doubted)
+        for clause, found in chain(self._touched(below, difference.gained), all_instances(difference.rules_lost)):
+            self._doubt(self._heads(clause, found), doubted)
         gone: list[Array] = []
         while doubted:
             level = min(doubted)
             rows = self._unsupported(np.unique(np.concatenate(doubted.pop(level))))
             if rows.size:
-                self._kept.set_round(rows, NEVER)
+                self._rows.set_round(rows, NEVER)
                 gone.append(rows)
-                for heads in self._made_of(rows):
-                    self._doubt(heads[self._kept.new[heads] > level], doubted)
+                for clause, found in self._touched({self._best.relation: rows}, {}):
+                    heads = self._heads(clause, found)
+                    self._doubt(heads[self._rows.new[heads] > level], doubted)
         return np.concatenate(gone) if gone else np.empty(0, np.int64)
 
     def _doubt(self, rows: Array, doubted: dict[int, list[Array]]) -> None:
-        levels = self._kept.new[rows]
+        levels = self._rows.new[rows]
         for level in np.unique(levels[levels != NEVER]).tolist():
             doubted[level].append(rows[levels == level])
 
@@ -94,28 +83,21 @@ class BestUpdate:
         """The rows that instances of the epoch before gave, of those that are best."""
         self._tick()
         found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) != NEVER)
-        heads = self._kept.find(found.head, found.size)
+        heads = self._rows.find(found.head, found.size)
         return heads[heads >= 0]
-
-    def _made_of(self, rows: Array) -> Iterator[Array]:
-        for clause in self._clauses:
-            for place, where in enumerate(clause.instances.clause.places):
-                if where.own:
-                    for found in clause.instances.at_place(place, rows):
-                        yield self._heads(clause, found)
 
     def _unsupported(self, rows: Array) -> Array:
         """Those of some rows, sorted, that are there and have no derivation from below their own level."""
-        rows = rows[(self._kept.new[rows] != NEVER) & ~self._kept.given[rows]]
+        rows = rows[(self._rows.new[rows] != NEVER) & ~self._rows.given[rows]]
         supported = np.zeros(rows.size, np.bool_)
         for clause in self._clauses:
             if not rows.size:
                 break
             for found in clause.instances.of_head(rows):
                 self._tick()
-                heads = self._kept.find(found.head, found.size)
+                heads = self._rows.find(found.head, found.size)
                 latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
-                holds = heads[latest < self._kept.new[heads]]
+                holds = heads[latest < self._rows.new[heads]]
                 supported[np.searchsorted(rows, holds)] = True
         return rows[~supported]
 
@@ -125,10 +107,10 @@ class BestUpdate:
         """All that the keys of some rows can be now."""
         if not rows.size:
             return
-        keys = self._keys(self._kept.columns(rows))
+        keys = self._keys(self._rows.columns(rows))
         known = self._by_key.places(keys)
-        known = known[self._kept.given[known]]
-        yield self._kept.columns(known), np.zeros(known.size, np.int64)
+        known = known[self._rows.given[known]]
+        yield self._rows.columns(known), np.zeros(known.size, np.int64)
         for clause in self._clauses:
             for found in clause.instances.of_head(rows, but=self._best.position):
                 yield self._candidates(clause, found)
@@ -136,15 +118,10 @@ class BestUpdate:
     def _facts(self, gained: Rows) -> Iterator[Candidates]:
         rows = gained.get(self._best.relation)
         if rows is not None:
-            yield self._kept.columns(rows), np.zeros(rows.size, np.int64)
+            yield self._rows.columns(rows), np.zeros(rows.size, np.int64)
 
     def _following(self, rows: Rows, absent: Rows) -> Iterator[Candidates]:
-        for clause in self._clauses:
-            for place, where in enumerate(clause.instances.clause.places):
-                some = (absent if where.negated else rows).get(where.relation)
-                if some is not None and some.size:
-                    for found in clause.instances.at_place(place, some):
-                        yield self._candidates(clause, found)
+        return (self._candidates(clause, found) for clause, found in self._touched(rows, absent))
 
     def _candidates(self, clause: ClauseUpdate, found: Found) -> Candidates:
         self._tick()
@@ -159,36 +136,31 @@ class BestUpdate:
         if not levels.size:
             return levels
         columns, levels = self._best_of(columns, levels)
-        rows = self._kept.enter(columns, levels.size)
+        rows = self._rows.enter(columns, levels.size)
         before = self._by_key.places(self._keys(columns))
-        before = before[self._kept.new[before] != NEVER]
+        before = before[self._rows.new[before] != NEVER]
         is_new = self._best_among(rows, before)
         chosen = rows[is_new]
-        replaced = self._by_key.places(self._keys(self._kept.columns(chosen))) if chosen.size else chosen
-        self._kept.set_round(replaced[self._kept.new[replaced] != NEVER], NEVER)
-        self._kept.set_round(chosen, levels[is_new].astype(np.int32))
+        replaced = self._by_key.places(self._keys(self._rows.columns(chosen))) if chosen.size else chosen
+        self._rows.set_round(replaced[self._rows.new[replaced] != NEVER], NEVER)
+        self._rows.set_round(chosen, levels[is_new].astype(np.int32))
         return chosen
 
     def _best_of(self, columns: list[Array], levels: Array) -> tuple[list[Array], Array]:
         """The best row of each key, with the lowest level at which it comes."""
         keys, value = self._keys(columns), self._ordered(columns)
-        order = np.lexsort((levels, value, *keys[::-1]))
-        first = np.ones(order.size, np.bool_)
-        first[1:] = _differ([key[order] for key in keys], order.size)
-        chosen = order[first]
+        chosen = _first_of_each(keys, np.lexsort((levels, value, *keys[::-1])))
         return [np.ascontiguousarray(column[chosen]) for column in columns], levels[chosen]
 
     def _best_among(self, rows: Array, before: Array) -> NDArray[np.bool_]:
         """Which rows, one of each key, are better than those that keys have now."""
         places = np.concatenate((rows, before))
-        columns = self._kept.columns(places)
+        columns = self._rows.columns(places)
         keys, value = self._keys(columns), self._ordered(columns)
         is_before = np.arange(places.size) >= rows.size
-        order = np.lexsort((~is_before, value, *keys[::-1]))  # of equal values, that which a key has comes first
-        first = np.ones(order.size, np.bool_)
-        first[1:] = _differ([key[order] for key in keys], order.size)
         wins = np.zeros(places.size, np.bool_)
-        wins[order[first]] = True
+        # Of equal values, that which a key has comes first.
+        wins[_first_of_each(keys, np.lexsort((~is_before, value, *keys[::-1])))] = True
         return wins[: rows.size]
 
     def _ordered(self, columns: Sequence[Array]) -> Array:
@@ -200,9 +172,11 @@ class BestUpdate:
         return [column for position, column in enumerate(columns) if position != self._best.position]
 
 
-def _differ(keys: Sequence[Array], size: int) -> NDArray[np.bool_]:
-    """For each row but the first, whether its key is another than that of the row before it."""
-    result = np.zeros(max(0, size - 1), np.bool_)
+def _first_of_each(keys: Sequence[Array], order: Array) -> Array:
+    """Of rows in an order in which equal keys are neighbours, the first of each key."""
+    first = np.zeros(order.size, np.bool_)
+    first[:1] = True
     for key in keys:
-        result |= key[1:] != key[:-1]
-    return result
+        ordered = key[order]
+        first[1:] |= ordered[1:] != ordered[:-1]
+    return order[first]

@@ -55,17 +55,21 @@ class Bootstrap(ColumnarRun):
 
 
 class _RecordedRun(StratumRun):
+    """Rounds are exact. The engine lets a rule that looks for a row see those of the current round, which is quicker,
+    and as right, but makes rows come a round too early; here it sees what was visible before."""
+
     def __init__(self, run: ColumnarRun, stratum: Stratum, marks: dict[str, list[int]]) -> None:
         super().__init__(run, stratum)
         self._marks = marks
 
     def run(self, resume: int | None = None) -> None:
-        looked_up = [self.store[name] for name in self._looked_up()]
-        for relation in looked_up:
-            relation.look_up_visible_rows(only=True)
+        relations = [self.store[name] for name in self._looked_up()]
+        for relation in relations:
+            relation.looked_up = relation.empty()
+            _copy(relation, 0, relation.looked_up)
         super().run(resume)
-        for relation in looked_up:
-            relation.look_up_visible_rows(only=False)
+        for relation in relations:
+            relation.looked_up = None
 
     def _looked_up(self) -> set[str]:
         """The stratum's relations of which a rule reads more than one row, so that it may look for one of them."""
@@ -77,5 +81,15 @@ class _RecordedRun(StratumRun):
     def _next_round(self) -> int:
         new = super()._next_round()
         for name in self.stratum.relations:
-            self._marks[name].append(self.store[name].size)
+            relation = self.store[name]
+            self._marks[name].append(relation.size)
+            if relation.looked_up is not None:
+                _copy(relation, relation.delta, relation.looked_up)
         return new
+
+
+def _copy(relation: Relation, start: int, into: Relation) -> None:
+    """Puts the visible rows from a place on into another relation."""
+    end = relation.visible
+    into.insert([relation.column(position, start, end) for position in range(relation.arity)], end - start)
+    into.next_round()

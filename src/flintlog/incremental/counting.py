@@ -21,11 +21,9 @@ from flintlog.engines.local.workers import Workers
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, Kept
 from flintlog.incremental.lookup import Lookup
-from flintlog.incremental.update import ClauseUpdate
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
 from flintlog.ir.scalar import Column
 from flintlog.types import Kind
-
-Rows = Mapping[str, Array]
 
 
 class RoundCounts:
@@ -77,8 +75,8 @@ class _Moving:
     before: Array
 
 
-class CountingUpdate:
-    """Takes what `StratumUpdate` takes; `counts` are those of the stratum's relations before the update."""
+class CountingUpdate(RuleUpdate):
+    """`counts` are those of the stratum's relations before the update."""
 
     def __init__(
         self,
@@ -88,24 +86,19 @@ class CountingUpdate:
         counts: Mapping[str, RoundCounts],
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        self._kept, self._own, self._clauses, self._tick = kept, tuple(own), list(clauses), tick
+        super().__init__(kept, own, clauses, tick)
         self._counts = counts
         self._waiting: dict[int, dict[str, list[Array]]] = defaultdict(lambda: defaultdict(list))
 
-    def run(
-        self,
-        lost: Rows,
-        gained: Rows,
-        rules_lost: Iterable[ClauseUpdate] = (),
-        rules_gained: Iterable[ClauseUpdate] = (),
-    ) -> None:
+    def run(self, difference: Difference) -> None:
+        lost, gained = difference.lost, difference.gained
         for name in self._own:
             if name in lost:
                 self._count(name, lost[name], np.zeros(lost[name].size, np.int64), -1)
             if name in gained:
                 self._count(name, gained[name], np.zeros(gained[name].size, np.int64), 1)
-        changed = {name: _joined(lost, gained, name) for name in {*lost, *gained} - {*self._own}}
-        rules = [*rules_lost, *rules_gained]
+        changed = {name: rows for name, rows in difference.rows().items() if name not in self._own}
+        rules = [*difference.rules_lost, *difference.rules_gained]
         self._move([*self._having(changed, "old", but=rules), *self._all_of(rules)])
         while self._waiting:
             round = min(self._waiting)
@@ -150,10 +143,9 @@ class CountingUpdate:
                     yield self._moving(clause, found.chosen(first), epoch)
 
     def _all_of(self, clauses: Iterable[ClauseUpdate]) -> Iterator[_Moving]:
-        for clause in clauses:
-            for found in clause.instances.all():
-                self._tick()
-                yield self._moving(clause, found, "old")
+        for clause, found in all_instances(clauses):
+            self._tick()
+            yield self._moving(clause, found, "old")
 
     def _moving(self, clause: ClauseUpdate, found: Found, epoch: str) -> _Moving:
         return _Moving(clause, found, clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)))
@@ -183,12 +175,11 @@ def counted(
     for name, counts in empty.items():
         facts = np.flatnonzero(kept[name].old[: kept[name].known] == 0)
         counts.add(facts, np.zeros(facts.size, np.int64), 1)
-    for clause in clauses:
-        for found in clause.instances.all():
-            latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old"))
-            there = found.chosen(latest != NEVER)
-            heads = kept[clause.relation].find(there.head, there.size)
-            empty[clause.relation].add(heads, latest[latest != NEVER].astype(np.int64) + 1, 1)
+    for clause, found in all_instances(clauses):
+        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old"))
+        there = found.chosen(latest != NEVER)
+        heads = kept[clause.relation].find(there.head, there.size)
+        empty[clause.relation].add(heads, latest[latest != NEVER].astype(np.int64) + 1, 1)
     for counts in empty.values():
         counts.keep()
     return empty
@@ -197,8 +188,3 @@ def counted(
 def _by_round(rows: Array, rounds: Array) -> Iterator[tuple[Array, int]]:
     for round in np.unique(rounds).tolist():
         yield rows[rounds == round], round
-
-
-def _joined(lost: Rows, gained: Rows, name: str) -> Array:
-    empty = np.empty(0, np.int64)
-    return np.concatenate((lost.get(name, empty), gained.get(name, empty)))

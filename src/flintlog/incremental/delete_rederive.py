@@ -6,50 +6,34 @@ Keeps rows only: which round they come in is not known afterwards.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, Kept
-from flintlog.incremental.update import ClauseUpdate
+from flintlog.incremental.kept import NEVER
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
 
-Rows = Mapping[str, Array]
 Heads = tuple[str, Array]
 
 
-class DeleteRederive:
-    """Takes what `StratumUpdate` takes."""
+class DeleteRederive(RuleUpdate):
+    def run(self, difference: Difference) -> None:
+        self._derive(difference, self._delete(difference))
 
-    def __init__(
-        self,
-        kept: Mapping[str, Kept],
-        own: Iterable[str],
-        clauses: Iterable[ClauseUpdate],
-        tick: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._kept, self._own, self._clauses, self._tick = kept, tuple(own), list(clauses), tick
-
-    def run(
-        self,
-        lost: Rows,
-        gained: Rows,
-        rules_lost: Iterable[ClauseUpdate] = (),
-        rules_gained: Iterable[ClauseUpdate] = (),
-    ) -> None:
-        deleted = self._delete(lost, gained, rules_lost)
-        self._derive(deleted, lost, gained, rules_gained)
-
-    def _delete(self, lost: Rows, gained: Rows, rules_lost: Iterable[ClauseUpdate]) -> dict[str, Array]:
+    def _delete(self, difference: Difference) -> dict[str, Array]:
         """Takes away all that anything lost had a part in; returns what it took."""
         taken: dict[str, list[Array]] = defaultdict(list)
+        lost = difference.lost
         for name in self._own:
             if name in lost:
                 self._kept[name].set_round(lost[name], NEVER)
                 taken[name].append(lost[name])
-        heads: Iterator[Heads] = chain(self._following(lost, gained, "old"), self._all_heads(rules_lost, "old"))
+        heads: Iterator[Heads] = chain(
+            self._following(lost, difference.gained, "old"), self._all_heads(difference.rules_lost, "old")
+        )
         while frontier := self._gone(heads):
             for name, rows in frontier.items():
                 taken[name].append(rows)
@@ -66,13 +50,16 @@ class DeleteRederive:
                 gone[name].append(rows)
         return {name: np.concatenate(parts) for name, parts in gone.items()}
 
-    def _derive(self, deleted: Rows, lost: Rows, gained: Rows, rules_gained: Iterable[ClauseUpdate]) -> None:
+    def _derive(self, difference: Difference, deleted: Rows) -> None:
         """Puts back what is still derived, and adds what is new."""
+        gained = difference.gained
         for name in self._own:
             if name in gained:
                 self._kept[name].set_round(gained[name], 0)
         heads: Iterator[Heads] = chain(
-            self._derived_again(deleted), self._following(gained, lost, "new"), self._all_heads(rules_gained, "new")
+            self._derived_again(deleted),
+            self._following(gained, difference.lost, "new"),
+            self._all_heads(difference.rules_gained, "new"),
         )
         while frontier := self._come(heads):
             heads = self._following(frontier, {}, "new")
@@ -91,12 +78,7 @@ class DeleteRederive:
 
     def _following(self, rows: Rows, absent: Rows, epoch: str) -> Iterator[Heads]:
         """What follows in an epoch from one of these rows, or from the absence of one of those."""
-        for clause in self._clauses:
-            for place, where in enumerate(clause.instances.clause.places):
-                some = (absent if where.negated else rows).get(where.relation)
-                if some is not None and some.size:
-                    for found in clause.instances.at_place(place, some):
-                        yield self._heads(clause, found, epoch)
+        return (self._heads(clause, found, epoch) for clause, found in self._touched(rows, absent))
 
     def _derived_again(self, deleted: Rows) -> Iterator[Heads]:
         for clause in self._clauses:
@@ -105,9 +87,7 @@ class DeleteRederive:
                     yield self._heads(clause, found, "new")
 
     def _all_heads(self, clauses: Iterable[ClauseUpdate], epoch: str) -> Iterator[Heads]:
-        for clause in clauses:
-            for found in clause.instances.all():
-                yield self._heads(clause, found, epoch)
+        return (self._heads(clause, found, epoch) for clause, found in all_instances(clauses))
 
     def _heads(self, clause: ClauseUpdate, found: Found, epoch: str) -> Heads:
         """What instances give, of those that hold in an epoch."""

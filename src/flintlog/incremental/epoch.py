@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from flintlog.incremental.delete_rederive import DeleteRederive
 from flintlog.incremental.kept import NEVER, UNKNOWN, Kept, current
 from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
+from flintlog.incremental.rule_update import Difference, Rows, RuleUpdate
 from flintlog.incremental.stratum import KeptStratum
 from flintlog.incremental.switch import Allowance, OverBudget
-from flintlog.incremental.update import ClauseUpdate, StratumUpdate
+from flintlog.incremental.update import StratumUpdate
 from flintlog.io.column_facts import ColumnFacts
 
 # auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change
@@ -28,14 +28,6 @@ from flintlog.io.column_facts import ColumnFacts
 STRATEGIES = ("auto", "update", "bootstrap", "dred", "counting")
 
 WRAPS = "its values may be too large for its words"
-
-Rows = Mapping[str, Array]
-
-
-class _Update(Protocol):
-    def run(
-        self, lost: Rows, gained: Rows, rules_lost: list[ClauseUpdate], rules_gained: list[ClauseUpdate]
-    ) -> None: ...
 
 
 class Epoch:
@@ -72,47 +64,51 @@ class Epoch:
                 continue
             below_lost = {name: pair[0] for name, pair in below.items()}
             below_gained = {name: pair[1] for name, pair in below.items()}
-            self._stratum(stratum, below_lost | own_lost, below_gained | own_gained, changes)
+            difference = Difference(below_lost | own_lost, below_gained | own_gained, changes.lost, changes.gained)
+            self._stratum(stratum, difference, changes.why)
             for name in own:
                 pair = self._kept[name].lost_and_gained()
                 if pair[0].size or pair[1].size:
                     changed[name] = pair
 
-    def _stratum(self, stratum: KeptStratum, lost: Rows, gained: Rows, rules: RuleChanges) -> None:
-        why = rules.why or stratum.part.again or self._why_again(stratum, lost, gained)
+    def _stratum(self, stratum: KeptStratum, difference: Difference, why: str) -> None:
+        why = why or stratum.part.again or self._why_again(stratum, difference)
         if why:
             self._compute_again(stratum, why)
         elif stratum.fold is not None:
-            stratum.fold.run({name: np.concatenate(both) for name, both in _pairs(lost, gained).items()})
+            stratum.fold.run(difference.rows())
         else:
-            self._update(stratum, lost, gained, rules)
+            self._update(stratum, difference)
 
-    def _why_again(self, stratum: KeptStratum, lost: Rows, gained: Rows) -> str:
+    def _why_again(self, stratum: KeptStratum, difference: Difference) -> str:
         if self._may_wrap(stratum):
             return WRAPS
         if self._strategy == "bootstrap" and stratum.part.stratum.rules:
             return "the update was to be a bootstrap"
         if not stratum.has_rounds and self._strategy != "dred":
             return "an update by dred has kept no rounds"
-        if self._strategy == "auto" and stratum.part.has_clauses and not self._is_worth_trying(stratum, lost, gained):
+        if (
+            self._strategy == "auto"
+            and stratum.part.has_clauses
+            and not self._is_worth_trying(stratum, difference.size)
+        ):
             stratum.switch.skipped()
             return "an update of this size would take longer"
         return ""
 
-    def _is_worth_trying(self, stratum: KeptStratum, lost: Rows, gained: Rows) -> bool:
+    def _is_worth_trying(self, stratum: KeptStratum, size: int) -> bool:
         total = sum(self._kept[name].size for name in stratum.part.reads | set(stratum.relations))
-        return self._allowance.is_plenty(stratum.seconds) or stratum.switch.tries(_size(lost, gained), total)
+        return self._allowance.is_plenty(stratum.seconds) or stratum.switch.tries(size, total)
 
-    def _update(self, stratum: KeptStratum, lost: Rows, gained: Rows, rules: RuleChanges) -> None:
-        stay = [clause for clause in stratum.clauses if clause not in rules.gained]
-        for clause in rules.lost:
+    def _update(self, stratum: KeptStratum, difference: Difference) -> None:
+        for clause in difference.rules_lost:
             clause.rounds.after = False
-        for clause in rules.gained:
+        for clause in difference.rules_gained:
             clause.rounds.before = False
         tick = self._allowance.begin(stratum.seconds)
-        update = self._by_strategy(stratum, stay, rules, tick)
+        update = self._by_strategy(stratum, difference, tick)
         try:
-            update.run(lost, gained, rules.lost, rules.gained)
+            update.run(difference)
             finished = True
         except OverBudget:
             finished = False
@@ -121,7 +117,7 @@ class Epoch:
             self._give_up(stratum, WRAPS)
             return
         if self._strategy == "auto":
-            stratum.switch.learned(_size(lost, gained), finished=finished)
+            stratum.switch.learned(difference.size, finished=finished)
         if not finished:
             self._give_up(stratum, "the update would have taken longer")
 
@@ -140,16 +136,16 @@ class Epoch:
         ranges = self._kept[name].relation.ranges
         return ranges[position] if ranges is not None else (0, 0)
 
-    def _by_strategy(
-        self, stratum: KeptStratum, stay: list[ClauseUpdate], rules: RuleChanges, tick: Callable[[], None]
-    ) -> _Update:
-        clauses = [*stay, *rules.lost, *rules.gained]
+    def _by_strategy(self, stratum: KeptStratum, difference: Difference, tick: Callable[[], None]) -> RuleUpdate:
+        before = [clause for clause in stratum.clauses if clause not in difference.rules_gained]
+        before += difference.rules_lost
+        clauses = [*before, *difference.rules_gained]
         if stratum.part.best is not None and stratum.by_key is not None:
             stratum.counts = None
             return BestUpdate(self._kept, stratum.part.best, stratum.by_key, clauses, tick)
         if self._strategy == "counting":
             if stratum.counts is None:
-                stratum.counts = counted(self._no_counts(stratum.relations), [*stay, *rules.lost], self._kept)
+                stratum.counts = counted(self._no_counts(stratum.relations), before, self._kept)
             self._forget_counts(stratum)
             return CountingUpdate(self._kept, stratum.relations, clauses, stratum.counts, tick)
         stratum.counts = None
@@ -189,11 +185,3 @@ class Epoch:
             others = kept.new[rows] != rounds
             kept.set_round(rows[others], rounds[others])
             kept.set_counts(rows, np.full(rows.size, UNKNOWN))
-
-
-def _pairs(lost: Rows, gained: Rows) -> dict[str, list[Array]]:
-    return {name: [rows[name] for rows in (lost, gained) if name in rows] for name in {*lost, *gained}}
-
-
-def _size(lost: Rows, gained: Rows) -> int:
-    return sum(rows.size for some in (lost, gained) for rows in some.values())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from flintlog.incremental.normal import Part
-from flintlog.incremental.update import ClauseUpdate
+from flintlog.incremental.rule_update import ClauseUpdate
 from flintlog.ir.program import Rule
 
 

@@ -28,9 +28,9 @@ from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Normal, Part
 from flintlog.incremental.rounds import ClauseRounds
 from flintlog.incremental.rule_changes import RuleChanges, changes_of
+from flintlog.incremental.rule_update import ClauseUpdate
 from flintlog.incremental.stratum import KeptStratum
 from flintlog.incremental.switch import BUDGET
-from flintlog.incremental.update import ClauseUpdate
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.program import Relation as ProgramRelation

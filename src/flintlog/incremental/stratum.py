@@ -10,8 +10,8 @@ from flintlog.incremental.counting import RoundCounts
 from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Part
+from flintlog.incremental.rule_update import ClauseUpdate
 from flintlog.incremental.switch import Switch
-from flintlog.incremental.update import ClauseUpdate
 
 
 @dataclass(eq=False)

@@ -25,25 +25,11 @@ from typing import Any
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
-from flintlog.incremental.instances import Found, Instances
+from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, UNKNOWN, Kept
-from flintlog.incremental.rounds import ClauseRounds
-from flintlog.ir.program import Rule
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, all_instances
 
 REMOVED, ADDED, AGAIN = "removed", "added", "again"
-
-
-@dataclass(eq=False)
-class ClauseUpdate:
-    """A rule as a clause, and how it is evaluated."""
-
-    rule: Rule
-    instances: Instances
-    rounds: ClauseRounds
-
-    @property
-    def relation(self) -> str:
-        return self.instances.clause.relation
 
 
 @dataclass
@@ -57,9 +43,8 @@ class _Waiting:
     heads: Array
 
 
-class StratumUpdate:
-    """`lost` and `gained` are the rows of relations below that have gone and come. `tick` is called now and then; it
-    may raise to end the update."""
+class StratumUpdate(RuleUpdate):
+    """Keeps rounds, and counts of the rows that have lost derivations."""
 
     def __init__(
         self,
@@ -68,19 +53,11 @@ class StratumUpdate:
         clauses: Iterable[ClauseUpdate],
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        self._kept, self._own, self._clauses, self._tick = kept, tuple(own), list(clauses), tick
+        super().__init__(kept, own, clauses, tick)
         self._waiting: dict[int, list[_Waiting]] = defaultdict(list)
 
-    def run(
-        self,
-        lost: Mapping[str, Array],
-        gained: Mapping[str, Array],
-        rules_lost: Iterable[ClauseUpdate] = (),
-        rules_gained: Iterable[ClauseUpdate] = (),
-    ) -> None:
-        """`lost` and `gained` also have facts of the stratum's own relations, which are marked as given, or no longer,
-        already."""
-        late, come = dict(lost), dict(gained)
+    def run(self, difference: Difference) -> None:
+        late, come = dict(difference.lost), dict(difference.gained)
         for name in self._own:
             if name in late:
                 self._kept[name].set_round(late[name], NEVER)
@@ -88,14 +65,10 @@ class StratumUpdate:
                 self._kept[name].set_round(come[name], 0)
                 self._kept[name].set_counts(come[name], np.ones(come[name].size, np.int64))
         self._spread(0, late, come)
-        for clause in rules_lost:
-            place = len(clause.instances.clause.places)
-            for found in clause.instances.all():
-                self._put_off_removed(clause, place, found)
-        for clause in rules_gained:
-            place = len(clause.instances.clause.places)
-            for found in clause.instances.all():
-                self._put_off_added(0, clause, place, found)
+        for clause, found in all_instances(difference.rules_lost):
+            self._put_off_removed(clause, len(clause.instances.clause.places), found)
+        for clause, found in all_instances(difference.rules_gained):
+            self._put_off_added(0, clause, len(clause.instances.clause.places), found)
         while self._waiting:
             round = min(self._waiting)
             self._round(round, self._waiting.pop(round))

@@ -219,7 +219,7 @@ class KernelStage:
             for place, step in enumerate(level.steps):
                 if step.source is not None:
                     relation = self.sources(step.source)
-                    source = relation.looked_up.block
+                    source = (relation.looked_up or relation).block
                     if step.op != OP_CONTAINS:
                         self._indexes.append(relation.index(step.positions))
                         source = self._indexes[-1].block

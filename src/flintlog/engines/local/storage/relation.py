@@ -72,7 +72,7 @@ class Relation:
         self._late: list[list[Array]] | None = None
         self._is_crowded = False  # whether keys found no place near enough in a short set
         self._grows = False  # whether rules compute values beyond what was known
-        self._visible_rows: Relation | None = None
+        self.looked_up: Relation | None = None  # where rules look whether a row is there, if not here
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
         self.block[R_ARITY] = arity
         self.log = Log(self._request)
@@ -154,25 +154,7 @@ class Relation:
         """Makes this round's rows the delta; returns how many there are."""
         self._see(self.visible, self.size)
         self._choose_set()
-        if self._visible_rows is not None:
-            self._visible_rows._take(self, self.delta, self.visible)
         return self.visible - self.delta
-
-    @property
-    def looked_up(self) -> Relation:
-        """Where rules look whether a row is there."""
-        return self._visible_rows or self
-
-    def look_up_visible_rows(self, *, only: bool) -> None:
-        """Whether rules that look for a row see visible ones only. If they see those of the current round too, that is
-        quicker, and as right, but rows come a round too early."""
-        self._visible_rows = self.empty() if only else None
-        if self._visible_rows is not None:
-            self._visible_rows._take(self, 0, self.visible)
-
-    def _take(self, other: Relation, start: int, end: int) -> None:
-        self.insert([other.column(position, start, end) for position in range(self.arity)], end - start)
-        self.next_round()
 
     def all_is_new(self) -> None:
         """Makes all visible rows the delta."""
