@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.spark.dataframe_runs import Facts, Seen, agree, run_dataframe, run_naive
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark.dataframe import fixed, relations
+from flintlog.engines.spark.dataframe import fixed, growing, relations, rounds
 from flintlog.engines.spark.dataframe.leaves import frame_of_plan
 from flintlog.engines.spark.dataframe.workspace import Workspace
 
@@ -94,6 +95,63 @@ def test_rows_move_to_several_places_when_they_become_many(spark: SparkSession) 
     seen = Seen()
     agree(spark, CLOSURE, chain(12), partitions=3, small_rows=40, seen=seen)
     assert "more places" in seen.jobs
+
+
+BY_POINTS = """
+    .decl base(x: number, y: number, p: number) .input base
+    .decl step(p: number, q: number) .input step
+    .decl stays(x: number, y: number) .input stays
+    .decl below(x: number, y: number, p: number) .output below
+    below(x, y, p) :- base(x, y, p).
+    below(x, z, p) :- below(x, y, p), below(y, z, p).
+    below(x, y, q) :- below(x, y, p), step(p, q), stays(x, y).
+"""
+
+
+def test_rows_are_placed_by_joins_again_when_few_are_new(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A burst, in which equal candidates had better meet before they travel; then a long way with one row a round."""
+    monkeypatch.setattr(rounds, "SLOW", 0)
+    placed: list[tuple[int, ...]] = []
+    grow = relations.Relations.grow
+
+    def watched(self: relations.Relations, texts: Any) -> None:
+        grow(self, texts)
+        placed.extend(growing.placed for name, growing in self.growing.items() if name == "below")
+
+    monkeypatch.setattr(relations.Relations, "grow", watched)
+    facts: Facts = {
+        "base": [(i, i + 1, 0) for i in range(12)],
+        "step": [(i, i + 1) for i in range(12)],
+        "stays": [(0, 1)],
+    }
+    agree(spark, BY_POINTS, facts, partitions=3)
+    by_all, by_points = placed.index(()), len(placed) - 1
+    # What the two joins of the relation with itself have in common is the point.
+    assert placed[0] == placed[by_points] == (2,)
+    assert 0 < by_all < by_points
+
+
+def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rules read whole has several parts; only what is new, and small parts, move to be joined with it."""
+    monkeypatch.setattr(growing, "LARGE", 8)
+    plans: list[str] = []
+    keep = Workspace.keep
+
+    def watched(self: Workspace, frames: Any) -> Any:
+        plans.extend(frame._jdf.queryExecution().executedPlan().toString() for frame in frames)
+        return keep(self, frames)
+
+    monkeypatch.setattr(Workspace, "keep", watched)
+    facts: Facts = {
+        "base": [(i, i + 1, point) for i in range(6) for point in (0, 20)],
+        "step": [(i, i + 1) for i in range(8)],
+        "stays": [(i, i + 1) for i in range(6)],
+    }
+    agree(spark, BY_POINTS, facts, partitions=2)
+    leaf = r"\*\(\d+\) Project[^\n]*\n[: ]*\+- \*\(\d+\) Scan ExistingRDD"
+    unmoved = rf"ShuffledHashJoin[^\n]* Inner,[^\n]*\n[: ]*:- {leaf}[^\n]*\n[: ]*\+- {leaf}"
+    # Two versions of the rule that joins the relation with itself, each with two large parts or more.
+    assert max(len(re.findall(unmoved, plan)) for plan in plans) >= 4
 
 
 def test_sorted_joins_have_the_same_answer(spark: SparkSession) -> None:

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from flintlog.engines.best import Best
 from flintlog.engines.spark.dataframe.folds import best_text
 from flintlog.engines.spark.dataframe.scalars import Scalars
-from flintlog.engines.spark.dataframe.texts import distinct, in_one_place, place_names
+from flintlog.engines.spark.dataframe.texts import Rows, distinct, in_one_place, place_names
 from flintlog.engines.spark.dataframe.workspace import Kept
 from flintlog.ir.program import Relation
+
+# A part of so many rows takes longer to move than to be joined for itself.
+LARGE = 50_000
 
 
 @dataclass
 class Growing:
     """`parts` have no row in common. With `best`, a key may stand in several parts, and the newest has the best value
-    for it. `delta` is the part of the last round, if that brought anything. `placed` are the positions of the columns
-    by which rows are placed."""
+    for it. `delta` is the part of the last round, if that brought anything. `joined` are the positions of the columns
+    by which rules join the relation; `placed` those by which rows are placed: the same, or none, which means all that
+    tell rows apart."""
 
     relation: Relation
     best: Best | None
-    placed: tuple[int, ...]
+    joined: tuple[int, ...]
+    placed: tuple[int, ...] = field(init=False)
     parts: list[Kept] = field(default_factory=list)
     delta: Kept | None = None
+
+    def __post_init__(self) -> None:
+        self.placed = self.joined
 
     @property
     def names(self) -> list[str]:
@@ -43,9 +51,22 @@ class Growing:
 
     def whole(self, single: bool, scalars: Scalars, *, without_delta: bool = False) -> str:
         """All rows, or all older than the last round's. `single`: all parts are in one place, and stay there."""
-        parts = [part for part in self.parts if not (without_delta and part is self.delta)]
+        parts = self._parts(without_delta=without_delta)
         text = together(parts, single, self.names)
         return self.condensed(text, scalars) if len(parts) > 1 else text
+
+    def pieces(self, wanted: Collection[int], *, without_delta: bool = False) -> tuple[Rows, ...]:
+        """The same in pieces: each part that is large, and the small ones together. None where rows must move anyhow to
+        be in places by the columns at the positions `wanted`, and where there is but one part."""
+        parts = self._parts(without_delta=without_delta)
+        large = [part for part in parts if part.rows >= LARGE]
+        if self.best is not None or not self.placed or not {*self.placed} <= {*wanted} or not large or len(parts) == 1:
+            return ()
+        groups = [*([part] for part in large), [part for part in parts if part not in large]]
+        return tuple(Rows(together(g, False, self.names), sum(part.rows for part in g)) for g in groups if g)
+
+    def _parts(self, *, without_delta: bool) -> list[Kept]:
+        return [part for part in self.parts if not (without_delta and part is self.delta)]
 
     def condensed(self, text: str, scalars: Scalars) -> str:
         """One row for each key, where several parts may have some."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from flintlog.ir.program import Rule
@@ -11,13 +10,21 @@ from flintlog.ir.scalar import Column, Scalar
 
 
 def joined_by(rules: Sequence[Rule], own: Collection[str]) -> dict[str, tuple[int, ...]]:
-    """For each relation the positions of the columns by which most rules join it, if any do."""
-    votes: dict[str, Counter[tuple[int, ...]]] = {}
+    """For each relation the positions of the columns by which most rules join it, if any do. Rows that are placed by
+    some columns of a join need not move for it, so what several joins have in common serves all of them."""
+    joins: dict[str, list[tuple[int, ...]]] = {}
     for rule in rules:
         for relation, positions in _joins(rule.body, ()):
             if relation in own and positions:
-                votes.setdefault(relation, Counter())[positions] += 1
-    return {relation: counted.most_common(1)[0][0] for relation, counted in votes.items()}
+                joins.setdefault(relation, []).append(positions)
+    return {relation: _serving_most(found) for relation, found in joins.items()}
+
+
+def _serving_most(joins: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Of the joins' columns and of what two of them have in common, those that serve most; the more columns, the more
+    evenly rows are spread."""
+    common = dict.fromkeys(tuple(sorted({*left} & {*right})) for left in joins for right in joins)
+    return max(filter(None, common), key=lambda columns: (sum({*columns} <= {*join} for join in joins), len(columns)))
 
 
 def _joins(node: Node, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:

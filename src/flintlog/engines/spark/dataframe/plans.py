@@ -76,6 +76,19 @@ class Sources(Protocol):
         """A text of several sources, for rows of which Spark would not see that they are all in one place."""
 
 
+def _met(node: JoinFlatMap, left: Rows, right: Rows) -> list[tuple[Rows, Rows]]:
+    """What is joined with what: one side with each piece of the other, if that costs no more than to read it again."""
+    if right.pieces and _is_read(node.left):
+        return [(left, piece) for piece in right.pieces]
+    if left.pieces and _is_read(node.right):
+        return [(piece, right) for piece in left.pieces]
+    return [(left, right)]
+
+
+def _is_read(node: Node) -> bool:
+    return isinstance(node, Scan | Values) or (isinstance(node, FlatMap) and not node.steps and _is_read(node.input))
+
+
 class Plans:
     """Writes nodes down. `table` gives a text for constant rows."""
 
@@ -95,7 +108,8 @@ class Plans:
                 return Rows(renamed(node.schema, self.table(node)), len(node.rows))
             case Scan():
                 found = self.sources.scan(node, places)
-                return Rows(renamed(node.schema, found.text), found.count)
+                pieces = [Rows(renamed(node.schema, piece.text), piece.count) for piece in found.pieces]
+                return Rows(renamed(node.schema, found.text), found.count, tuple(pieces))
             case FlatMap():
                 inner = self.rows(node.input, passed_down(node.output, wanted))
                 return Rows(self.stepped(inner.text, node.input.schema, node.steps, node.output), inner.count)
@@ -123,15 +137,17 @@ class Plans:
             return Rows(self.stepped(inner.text, other.schema, node.steps, node.output), inner.count)
         left, right, on = self._sides(node)
         count = max(left.count, right.count) if on else left.count * right.count
-        hint = self.sources.hint(left, right, either=True, on=on)
         sides = dict.fromkeys((c.name for c in node.right.schema), "r")
         sides |= dict.fromkeys((c.name for c in node.left.schema), "l")
         columns = [(name, value.name) for name, value in node.output if isinstance(value, Column)]
-        if not node.steps and len(columns) == len(node.output):
-            return Rows(self.sources.gathered(joined(hint, "JOIN", left.text, right.text, on, columns, sides)), count)
+        plain = not node.steps and len(columns) == len(node.output)
         both = [(column.name, column.name) for column in node.joined]
-        text = self.sources.gathered(joined(hint, "JOIN", left.text, right.text, on, both, sides))
-        return Rows(self.stepped(text, node.joined, node.steps, node.output), count)
+        texts = []
+        for pair in _met(node, left, right):
+            hint = self.sources.hint(*pair, either=True, on=on)
+            texts.append(joined(hint, "JOIN", pair[0].text, pair[1].text, on, columns if plain else both, sides))
+        text = self.sources.gathered(" UNION ALL ".join(texts))
+        return Rows(text if plain else self.stepped(text, node.joined, node.steps, node.output), count)
 
     def _sides(self, node: JoinFlatMap) -> tuple[Rows, Rows, Sequence[str]]:
         """Both inputs of a join, and the columns they share. Where a key has very many rows on one side, these are

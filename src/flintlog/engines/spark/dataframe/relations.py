@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.dataframe.growing import Growing, together
@@ -94,12 +94,20 @@ class Relations:
             growing.delta = delta
             self.workspace.free(last)
 
-    def place_by_rows(self) -> list[Growing]:
-        """From now on, rows have their places by all columns that tell them apart; the relations of which that is new.
-        Candidates must travel after each round then, but equal ones meet before."""
-        changed = [growing for growing in self.growing.values() if growing.placed]
-        for growing in changed:
-            growing.placed = ()
+    def choose_places(self, read_whole: Collection[str], *, is_slow: bool) -> list[Growing]:
+        """How rows are placed from now on; the relations of which that is new. Where many rows are new and rounds slow,
+        it is by all columns that tell them apart: candidates travel after each round, but equal ones meet before.
+        Where few are new, it is by the columns of joins, so that what rules read whole does not travel."""
+        changed = []
+        for name, growing in self.growing.items():
+            new = growing.delta.rows if growing.delta is not None else 0
+            if is_slow and growing.placed and FEW * new > growing.rows:
+                growing.placed = ()
+            elif name in read_whole and growing.joined and not growing.placed and FEW * FEW * new < growing.rows:
+                growing.placed = growing.joined
+            else:
+                continue
+            changed.append(growing)
         return changed
 
     def finish(self, growing: Growing) -> None:
@@ -145,15 +153,14 @@ class Relations:
 
     @staticmethod
     def _young(growing: Growing) -> list[Kept]:
-        """The parts that had better become one: the youngest but the last round's, and with them each older one that
-        is not much larger than they are together. So a row is written again a few times, however many rounds there
-        are."""
+        """The parts that had better become one: all but the last round's from the oldest on that is not much larger
+        than those after it together; the two youngest at least. So a row is written again a few times, however many
+        rounds there are."""
         old = _without_delta(growing)
-        first, rows = len(old) - 1, old[-1].rows
-        while first and (first > len(old) - 2 or old[first - 1].rows <= LARGER * rows):
-            first -= 1
-            rows += old[first].rows
-        return old[first:]
+        for place, part in enumerate(old[:-2]):
+            if part.rows <= LARGER * sum(younger.rows for younger in old[place + 1 :]):
+                return old[place:]
+        return old[-2:]
 
     def _merged(self, growing: Growing, parts: Sequence[Kept]) -> DataFrame:
         """Some parts as one."""
@@ -171,7 +178,7 @@ class Relations:
         """Relations of which some place has far too many rows are placed by all columns from now on."""
         heaped = [growing for growing in relations if self._is_heaped(growing.parts[0])]
         for growing in heaped:
-            growing.placed = ()
+            growing.placed = growing.joined = ()
         if heaped:
             self.place_again(heaped)
 

@@ -60,6 +60,9 @@ class Rounds:
         self.sources = RuleSources(workspace, program, self.growing, self.inputs, context)
         self.relations = Relations(workspace, self.growing, self.sources)
         self.points = Points(workspace, context.checkpoint_dir, context.checkpoint_every)
+        # Rounds read what is new of one relation in a rule, and all of the others.
+        scans = [list(self._own_scans(rule.body)) for rule in self.stratum.rules]
+        self._read_whole = {scan.relation for own in scans if len(own) > 1 for scan in own}
         self._has_begun = False
 
     def run(self) -> dict[str, DataFrame]:
@@ -138,7 +141,7 @@ class Rounds:
         before = self.sources.partitions
         if self.sources.adaptive or (before == 1 and (is_slow or rows > self.context.small_rows)):
             self._settle(max(rows, self.context.small_rows + 1) if is_slow else rows, adaptive=False)
-        elsewhere = self.relations.place_by_rows() if is_slow else []
+        elsewhere = self.relations.choose_places(self._read_whole, is_slow=is_slow)
         if self.sources.partitions != before:
             self.context.describe("more places")
             self.sources.fixed_rows.clear()

@@ -82,20 +82,21 @@ class RuleSources:
     def scan(self, node: Scan, wanted: tuple[int, ...]) -> Rows:
         growing = self.growing.get(node.relation)
         if growing is not None:
-            return self._own(growing, self._reads.get(id(node), "whole"))
+            return self._own(growing, self._reads.get(id(node), "whole"), wanted)
         return Rows(self.inputs.text(node.relation), self.inputs.counts.get(node.relation, 0))
 
     def is_set(self, relation: str) -> bool:
         return relation in self.growing or relation in self.context.sets
 
-    def _own(self, growing: Growing, what: str) -> Rows:
+    def _own(self, growing: Growing, what: str, wanted: tuple[int, ...]) -> Rows:
         single = self.partitions == 1
         if what == "delta":
             assert growing.delta is not None
             return Rows(f"SELECT * FROM {growing.delta.view}", growing.delta.rows)
         old = what == "old" and growing.best is None
         rows = growing.rows - (growing.delta.rows if old and growing.delta is not None else 0)
-        return Rows(growing.whole(single, self.scalars, without_delta=old), rows)
+        pieces = growing.pieces(wanted, without_delta=old) if not (single or self.adaptive) else ()
+        return Rows(growing.whole(single, self.scalars, without_delta=old), rows, pieces)
 
     def fixed(self, node: Node, wanted: tuple[int, ...]) -> Rows | None:
         copy = self._copy(node)

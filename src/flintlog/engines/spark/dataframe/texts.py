@@ -17,10 +17,12 @@ EMPTY = "$"
 
 @dataclass(frozen=True)
 class Rows:
-    """A text, and about how many rows it selects."""
+    """A text, and about how many rows it selects. `pieces` together select the same, where Spark sees of each of them,
+    but not of the whole, how its rows are placed."""
 
     text: str
     count: int
+    pieces: tuple[Rows, ...] = ()
 
 
 SALT = "salt$"
