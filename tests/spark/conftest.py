@@ -33,7 +33,9 @@ def spark() -> Iterator[SparkSession]:
         warnings.simplefilter("ignore")
         patch.setenv("SPARK_DRIVER_MEMORY", os.environ.get("SPARK_DRIVER_MEMORY", "1g"))
         # Jobs of tests are over before a second compilation would pay.
-        patch.setenv("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        patch.setenv(
+            "SPARK_SUBMIT_OPTS", os.environ.get("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        )
         session, _ = open_session(SparkOptions(master=os.environ.get("FLINTLOG_TEST_MASTER", "local[2]")), "tests")
     yield session
     with warnings.catch_warnings():
