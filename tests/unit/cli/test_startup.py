@@ -29,3 +29,8 @@ print(*(name for name in ("pyarrow", "pandas", "numpy", "flintlog.compiler", "fl
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+def test_the_package_is_a_command_too():
+    done = subprocess.run([sys.executable, "-m", "flintlog", "--help"], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("usage: flintlog ")
