@@ -4,8 +4,8 @@ process, where resident tasks are seven too.
 
 In the fast lane, one program of each strategy runs on the local cluster. In the slow lane:
 
-- all cases of tests/programs with every strategy: 2 parts of a stratum on the local cluster, 7 under the standalone
-  master, and 7 resident tasks on seven slots (test_programs.py has 1, 2 and 7 parts with every strategy on two slots);
+- all cases of tests/programs with every strategy and 1, 2 and 7 parts of a stratum on both clusters, as they are in
+  test_programs.py on two slots, and 7 resident tasks on seven slots;
 - all programs of benchmarks/programs on their smallest data sets, with every strategy and 2 parts, on both clusters.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.benchmark_data import data_sets
 from tests.spark.clusters import CLUSTERS, Cluster, run_tests
+from tests.spark.test_programs import PARTITIONS
 
 from flintlog.engines.spark_options import STRATEGIES
 
@@ -39,9 +40,9 @@ def test_a_program_of_each_strategy_on_a_local_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("partitions", PARTITIONS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_programs(cluster: Cluster, strategy: str, tmp_path: Path) -> None:
-    partitions = 2 if cluster.master.startswith("local") else 7
+def test_programs(cluster: Cluster, strategy: str, partitions: int, tmp_path: Path) -> None:
     run_tests(cluster, all_cases(strategy, partitions), tmp_path, 2 * HOUR)
 
 
