@@ -50,11 +50,11 @@ def test_the_budget_is_a_part_of_the_time_and_a_little_for_all(monkeypatch: pyte
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     allowance = Allowance(0.2)
     tick = allowance.begin(1.0)
-    now[0] = 0.2 + switch.LEAST_SECONDS - 0.01
+    now[0] = 0.2 + 0.9 * switch.LEAST_SECONDS
     tick()
     allowance.end()
     tick = allowance.begin(1.0)  # what was to spare is spent
-    now[0] += 0.2 + 0.02
+    now[0] += 0.2 + 0.2 * switch.LEAST_SECONDS
     with pytest.raises(OverBudget):
         tick()
 

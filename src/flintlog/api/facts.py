@@ -12,7 +12,7 @@ from typing import Any
 from flintlog.api.choose_engine import is_spark_frame
 from flintlog.api.locations import is_uri
 from flintlog.api.tables import rows_in
-from flintlog.api.values import NotAValue, converter
+from flintlog.api.values import NotAValue, converter, need_no_conversion
 from flintlog.diagnostics import FlintlogError, Report
 from flintlog.io import read_facts
 from flintlog.ir.program import IoDirective, Relation
@@ -92,6 +92,9 @@ def _read(
 
 
 def _checked(relation: Relation, data: Iterable[Any], types: TypeTable, word_size: int, report: Report) -> list[Row]:
+    data = list(data)
+    if need_no_conversion(data, relation.columns, types, word_size):
+        return data
     converters = [converter(column.type, types, word_size) for column in relation.columns]
     names = [column.name for column in relation.columns]
     rows: list[Row] = []

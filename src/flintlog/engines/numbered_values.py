@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from struct import pack
-from typing import Any
+from typing import Any, cast
 
 from flintlog.types import Adt, Value
 
@@ -43,7 +43,8 @@ class NumberedValues:
 
     def numbers(self, texts: Sequence[str]) -> list[int]:
         """The numbers of symbols."""
-        return [self.number(text) for text in texts]
+        found = list(map(self._numbers.get, texts))
+        return [self.number(text) for text in texts] if None in found else cast("list[int]", found)
 
     def learn(self, number: int, value: Value) -> None:
         """Takes in a value that has its number already. Numbers between that are left out have no value yet."""

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import FileIO
+from itertools import chain
 from math import copysign
 from pathlib import Path
 from typing import Any
@@ -103,8 +104,8 @@ def _write_all(stream: FileIO, content: bytes) -> None:
 def _payload(change: Change) -> bytes:
     table = {
         "epoch": change.epoch,
-        "deleted": {name: [list(map(plain, row)) for row in rows] for name, rows in change.deleted.items()},
-        "inserted": {name: [list(map(plain, row)) for row in rows] for name, rows in change.inserted.items()},
+        "deleted": {name: _in_json(rows) for name, rows in change.deleted.items()},
+        "inserted": {name: _in_json(rows) for name, rows in change.inserted.items()},
         "program": change.program,
     }
     return json.dumps(table, separators=(",", ":")).encode("ascii")
@@ -113,8 +114,21 @@ def _payload(change: Change) -> bytes:
 def _change(payload: bytes) -> Change:
     table = json.loads(payload)
     for key in ("deleted", "inserted"):
-        table[key] = {name: [tuple(map(value_of, row)) for row in rows] for name, rows in table[key].items()}
+        table[key] = {name: _from_json(rows) for name, rows in table[key].items()}
     return Change(**table)
+
+
+def _in_json(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
+    return rows if _are_simple(rows) else [list(map(plain, row)) for row in rows]
+
+
+def _from_json(rows: Sequence[Sequence[Any]]) -> list[Row]:
+    return list(map(tuple, rows)) if _are_simple(rows) else [tuple(map(value_of, row)) for row in rows]
+
+
+def _are_simple(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether JSON has all values as they are."""
+    return set(map(type, chain.from_iterable(rows))) <= {str, int}
 
 
 def plain(value: Value) -> Any:

@@ -17,6 +17,8 @@ from flintlog.io.column_facts import ColumnFacts
 # The round of a row that is not there.
 NEVER = (1 << 31) - 1
 UNKNOWN = -1
+# So many rows are compared in the time that one place is sorted.
+_SCANNED = 32
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ class Kept:
 
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
+        if sum(places.size for places in self._touched) * _SCANNED > self.known:
+            return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
         if not self._touched:
             return np.empty(0, np.int64)
         touched: Array = np.unique(np.concatenate(self._touched))

@@ -14,7 +14,7 @@ from math import log10
 # The part of the time that computing a stratum took, after which an update of it is given up, unless told otherwise.
 BUDGET = 0.2
 # So many seconds more may the updates of all strata take together: short ones are not worth a thought.
-LEAST_SECONDS = 0.05
+LEAST_SECONDS = 0.005
 # Not tried where updates fail more often than this. With a budget of a fifth, to try is dearer then on average.
 MOST_FAILURES = 0.8
 # What is believed before anything was seen, as failures and successes: two of three updates succeed, but one or two

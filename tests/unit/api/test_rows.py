@@ -176,3 +176,20 @@ def test_paths(tmp_path: Path) -> None:
     assert rows("edge", tmp_path / "edge.json") == [(5, 6)]
     assert [code for code, _ in problems("edge", tmp_path / "none.facts")] == ["E701"]
     assert [code for code, _ in problems("one", tmp_path)] == ["E701"]
+
+
+def test_one_row_that_needs_a_closer_look_among_many() -> None:
+    """Rows of Python's own values are taken as they are; each of these is not quite one."""
+
+    class Text(str):
+        pass
+
+    many = [(i, i + 1) for i in range(100)]
+    assert sorted(PROGRAM.run(edge=[*many, [7, 7]])["edge"]) == sorted([*many, (7, 7)])
+    assert problems("edge", [*many, (True, 1)]) == [("E904", "row 100 for `edge` has True, which is not a number")]
+    assert problems("edge", [*many, (1, 1 << 63)])[0][1].startswith(
+        "row 100 for `edge` has 9223372036854775808, which is"
+    )
+    assert problems("edge", [*many, (1, 2, 3)])[0][1].startswith("row 100 for `edge` has 3 values")
+    [[found]] = PROGRAM.run(one=[(Text("a"),)])["one"]
+    assert type(found) is str

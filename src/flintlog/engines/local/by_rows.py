@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -50,7 +50,15 @@ def run_by_rows(program: Program, stratum: Stratum, store: dict[str, Relation], 
 
 def encode(rows: Sequence[Row], kinds: tuple[Kind, ...], machine: Machine) -> list[Array]:
     """The rows as columns of words."""
-    return [np.array([machine.word(row[i], kind) for row in rows], np.int64) for i, kind in enumerate(kinds)]
+    return [np.array(_words([row[i] for row in rows], kind, machine), np.int64) for i, kind in enumerate(kinds)]
+
+
+def _words(values: Sequence[Any], kind: Kind, machine: Machine) -> Sequence[int]:
+    if kind is Kind.SYMBOL:
+        return machine.intern(values)
+    if kind is Kind.NUMBER and machine.words.size == 64:
+        return values
+    return [machine.word(value, kind) for value in values]
 
 
 class Words(Protocol):
