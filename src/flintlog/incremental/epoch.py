@@ -162,6 +162,7 @@ class Epoch:
 
     def _compute_again(self, stratum: KeptStratum, why: str) -> None:
         """Computes a stratum from what it reads as that is now."""
+        started = time.perf_counter()
         own = self._normal.computed[stratum.relations]
         self.recomputed |= dict.fromkeys(own, why)
         facts, whole = current(self._kept, stratum.part.reads)
@@ -169,12 +170,10 @@ class Epoch:
             kept = self._kept[name]
             facts[name] = kept.facts(np.flatnonzero(kept.given[: kept.known]))
         run = self._start(facts, whole)
-        started = time.perf_counter()
         try:
             run.compute(stratum.part)
         finally:
             run.workers.close()
-        stratum.seconds = time.perf_counter() - started
         stratum.has_rounds, stratum.counts = True, None
         for name in own:
             kept, relation, rounds = self._kept[name], run.store[name], run.rounds_of(name)
@@ -185,3 +184,4 @@ class Epoch:
             others = kept.new[rows] != rounds
             kept.set_round(rows[others], rounds[others])
             kept.set_counts(rows, np.full(rows.size, UNKNOWN))
+        stratum.seconds = time.perf_counter() - started

@@ -14,7 +14,10 @@ from math import log10
 # The part of the time that computing a stratum took, after which an update of it is given up, unless told otherwise.
 BUDGET = 0.2
 # So many seconds more may the updates of all strata take together: short ones are not worth a thought.
-LEAST_SECONDS = 0.005
+LEAST_SECONDS = 0.01
+# An update of one stratum may take so long in any case, or as long as computing it, if that is quicker: programs with
+# many small strata would soon have spent what there is for all.
+LEAST_OF_ONE = 0.002
 # Not tried where updates fail more often than this. With a budget of a fifth, to try is dearer then on average.
 MOST_FAILURES = 0.8
 # What is believed before anything was seen, as failures and successes: two of three updates succeed, but one or two
@@ -75,7 +78,7 @@ class Allowance:
         OverBudget."""
         if self._budget is None:
             return lambda: None
-        self._started, self._regular = time.perf_counter(), self._budget * seconds
+        self._started, self._regular = time.perf_counter(), max(self._budget * seconds, min(seconds, LEAST_OF_ONE))
         end = self._started + self._regular + self._spare
 
         def tick() -> None:
