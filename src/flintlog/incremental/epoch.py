@@ -97,7 +97,10 @@ class Epoch:
         return ""
 
     def _is_worth_trying(self, stratum: KeptStratum, size: int) -> bool:
-        total = sum(self._kept[name].size for name in stratum.part.reads | set(stratum.relations))
+        """An update begins with so many rows of those that the stratum is computed from: rows below, and own facts."""
+        own = self._normal.computed[stratum.relations]
+        total = sum(self._kept[name].size for name in stratum.part.reads)
+        total += sum(int(np.count_nonzero(self._kept[name].given)) for name in own)
         return self._allowance.is_plenty(stratum.seconds) or stratum.switch.tries(size, total)
 
     def _update(self, stratum: KeptStratum, difference: Difference) -> None:

@@ -21,10 +21,11 @@ LEAST_OF_ONE = 0.002
 # Not tried where updates fail more often than this. With a budget of a fifth, to try is dearer then on average.
 MOST_FAILURES = 0.8
 # What is believed before anything was seen, as failures and successes: two of three updates succeed, but one or two
-# failures change that; those that begin with a large part of all rows fail, until one has not. A changed row costs some
-# fifty times what it costs when everything is computed (galen: deletions of 1 % take nine tenths of a bootstrap).
+# failures change that; those that begin with a large part of what a stratum is computed from fail, until one has not.
+# A changed row costs some fifty times what it costs when everything is computed (galen: deletions of 1 % of the facts
+# take nine tenths of a bootstrap); where facts have few consequences, it is less.
 _SMALL, _LARGE = (0.2, 0.4), (1.8, 0.4)
-_LARGE_PART = 0.01
+_LARGE_PART = 0.03
 # How much less an outcome counts with every later update; so it is tried again after a while.
 _FADING = 0.8
 _REMEMBERED = 16
@@ -46,7 +47,7 @@ class Switch:
         self.outcomes = [*self.outcomes, (size, finished)][-_REMEMBERED:]
 
     def tries(self, size: int, total: int) -> bool:
-        """Whether an update that begins with so many rows, of all that are read, is worth it. A failure with fewer rows
+        """Whether an update that begins with so many rows, of `total`, is worth it. A failure with fewer rows
         says the more, the fewer they were; so does a success with more."""
         failures, successes = _LARGE if size > _LARGE_PART * total else _SMALL
         for age, (other, finished) in enumerate(reversed(self.outcomes)):
