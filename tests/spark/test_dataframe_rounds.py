@@ -131,9 +131,8 @@ def test_rows_are_placed_by_joins_again_when_few_are_new(spark: SparkSession, mo
     assert 0 < by_all < by_points
 
 
-def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What rules read whole has several parts; only what is new, and small parts, move to be joined with it."""
-    monkeypatch.setattr(growing, "LARGE", 8)
+def _plans_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The plans of all that is kept from now on."""
     plans: list[str] = []
     keep = Workspace.keep
 
@@ -142,6 +141,13 @@ def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch:
         return keep(self, frames)
 
     monkeypatch.setattr(Workspace, "keep", watched)
+    return plans
+
+
+def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rules read whole has several parts; only what is new, and small parts, move to be joined with it."""
+    monkeypatch.setattr(growing, "LARGE", 8)
+    plans = _plans_of(monkeypatch)
     facts: Facts = {
         "base": [(i, i + 1, point) for i in range(6) for point in (0, 20)],
         "step": [(i, i + 1) for i in range(8)],
@@ -173,14 +179,7 @@ def test_a_key_with_most_of_the_rows_is_spread(spark: SparkSession, monkeypatch:
     sources = [(i,) for i in range(20)]
     edges = [(i, 1000) for i in range(20)] + [(1000, 2000 + i) for i in range(1000)]
     facts: Facts = {"e": edges, "s": sources}
-    copies: list[str] = []
-    keep = Workspace.keep
-
-    def watched(self: Workspace, frames: Any) -> Any:
-        copies.extend(frame._jdf.queryExecution().executedPlan().toString() for frame in frames)
-        return keep(self, frames)
-
-    monkeypatch.setattr(Workspace, "keep", watched)
+    copies = _plans_of(monkeypatch)
     shares = _shares_of_joins(spark, monkeypatch)
     assert run_dataframe(spark, STAR, facts, partitions=4) == run_naive(STAR, facts)
     assert any("salt$" in plan and "Generate explode" in plan for plan in copies)

@@ -130,7 +130,8 @@ def _named_file(text: str) -> tuple[str, str]:
 
 def _show(changes: Changes, args: Namespace) -> None:
     """Says how many rows came and went in each output, and writes them where they are wanted."""
-    changed = [(name, changes[name]) for name in changes.outputs() if name in dict(changes)]
+    all_changed = dict(changes)
+    changed = [(name, all_changed[name]) for name in changes.outputs() if name in all_changed]
     for name, rows in changed:
         print(f"{name}\t+{len(rows.inserted)}\t-{len(rows.deleted)}")
     if not args.quiet:

@@ -98,10 +98,12 @@ class Epoch:
 
     def _is_worth_trying(self, stratum: KeptStratum, size: int) -> bool:
         """An update begins with so many rows of those that the stratum is computed from: rows below, and own facts."""
+        if self._allowance.is_plenty(stratum.seconds):
+            return True
         own = self._normal.computed[stratum.relations]
         total = sum(self._kept[name].size for name in stratum.part.reads)
         total += sum(int(np.count_nonzero(self._kept[name].given)) for name in own)
-        return self._allowance.is_plenty(stratum.seconds) or stratum.switch.tries(size, total)
+        return stratum.switch.tries(size, total)
 
     def _update(self, stratum: KeptStratum, difference: Difference) -> None:
         for clause in difference.rules_lost:

@@ -18,7 +18,7 @@ Where the paper looks at every instance of a deleted row in each later round, th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, UNKNOWN, Kept
+from flintlog.incremental.kept import NEVER, UNKNOWN
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, all_instances
 
 REMOVED, ADDED, AGAIN = "removed", "added", "again"
@@ -46,17 +46,8 @@ class _Waiting:
 class StratumUpdate(RuleUpdate):
     """Keeps rounds, and counts of the rows that have lost derivations."""
 
-    def __init__(
-        self,
-        kept: Mapping[str, Kept],
-        own: Iterable[str],
-        clauses: Iterable[ClauseUpdate],
-        tick: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__(kept, own, clauses, tick)
-        self._waiting: dict[int, list[_Waiting]] = defaultdict(list)
-
     def run(self, difference: Difference) -> None:
+        self._waiting: dict[int, list[_Waiting]] = defaultdict(list)
         late, come = dict(difference.lost), dict(difference.gained)
         for name in self._own:
             if name in late:

@@ -47,26 +47,28 @@ class Growing:
         """How many rows there are; with `best`, at most so many."""
         return sum(part.rows for part in self.parts)
 
+    @property
+    def older(self) -> list[Kept]:
+        """The parts but the last round's."""
+        return [part for part in self.parts if part is not self.delta]
+
     # --- Texts ------------------------------------------------------------------------------------
 
     def whole(self, single: bool, scalars: Scalars, *, without_delta: bool = False) -> str:
         """All rows, or all older than the last round's. `single`: all parts are in one place, and stay there."""
-        parts = self._parts(without_delta=without_delta)
+        parts = self.older if without_delta else self.parts
         text = together(parts, single, self.names)
         return self.condensed(text, scalars) if len(parts) > 1 else text
 
     def pieces(self, wanted: Collection[int], *, without_delta: bool = False) -> tuple[Rows, ...]:
         """The same in pieces: each part that is large, and the small ones together. None where rows must move anyhow to
         be in places by the columns at the positions `wanted`, and where there is but one part."""
-        parts = self._parts(without_delta=without_delta)
+        parts = self.older if without_delta else self.parts
         large = [part for part in parts if part.rows >= LARGE]
         if self.best is not None or not self.placed or not {*self.placed} <= {*wanted} or not large or len(parts) == 1:
             return ()
         groups = [*([part] for part in large), [part for part in parts if part not in large]]
         return tuple(Rows(together(g, False, self.names), sum(part.rows for part in g)) for g in groups if g)
-
-    def _parts(self, *, without_delta: bool) -> list[Kept]:
-        return [part for part in self.parts if not (without_delta and part is self.delta)]
 
     def condensed(self, text: str, scalars: Scalars) -> str:
         """One row for each key, where several parts may have some."""

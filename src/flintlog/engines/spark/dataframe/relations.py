@@ -83,7 +83,7 @@ class Relations:
         chosen = list(relations or self.growing.values())
         changed = [growing for growing in chosen if growing.delta is not None]
         deltas = [self._placed(g, f"SELECT * FROM {g.delta.view}") for g in changed if g.delta is not None]
-        old = [_without_delta(growing) for growing in chosen]
+        old = [growing.older for growing in chosen]
         wholes = [self._merged(growing, parts) for growing, parts in zip(chosen, old, strict=True)]
         kept = self.workspace.keep([*wholes, *map(self.workspace.sql, deltas)])
         for growing, parts, whole in zip(chosen, old, kept, strict=False):
@@ -156,7 +156,7 @@ class Relations:
         """The parts that had better become one: all but the last round's from the oldest on that is not much larger
         than those after it together; the two youngest at least. So a row is written again a few times, however many
         rounds there are."""
-        old = _without_delta(growing)
+        old = growing.older
         for place, part in enumerate(old[:-2]):
             if part.rows <= LARGER * sum(younger.rows for younger in old[place + 1 :]):
                 return old[place:]
@@ -188,7 +188,3 @@ class Relations:
         text = f"SELECT count(*) AS n FROM {part.view} GROUP BY spark_partition_id()"
         most = self.workspace.sql(f"SELECT max(n) FROM ({text})").collect()[0][0]
         return bool(most > TOO_MANY * part.rows / self.sources.partitions)
-
-
-def _without_delta(growing: Growing) -> list[Kept]:
-    return [part for part in growing.parts if part is not growing.delta]
