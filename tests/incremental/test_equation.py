@@ -105,8 +105,16 @@ def test_strategies_take_turns(script: object, strategies: list[str]) -> None:
 @FAST
 def test_rows_that_are_gone_are_left_out(script: object, strategies: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flintlog.incremental.state.MOST_GONE", 1)
-        patch.setattr("flintlog.incremental.state.FEW", 0)
+        patch.setattr("flintlog.incremental.kept.MOST_GONE", 1)
+        patch.setattr("flintlog.incremental.kept.FEW", 0)
+        follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
+
+
+@given(scripts(), _strategies)
+@FAST
+def test_what_is_computed_again_becomes_the_log(script: object, strategies: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("flintlog.incremental.kept.MOST_NEW", 0)
         follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
 
 

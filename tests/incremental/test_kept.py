@@ -1,4 +1,5 @@
-"""What an update has changed is the same, whether it is found by what was touched or by looking at all rows."""
+"""What an update has changed is the same, whether it is found by what was touched or by looking at all rows, and
+whether rows stay in their log or go into another."""
 
 from __future__ import annotations
 
@@ -32,3 +33,45 @@ def test_changes_are_found_either_way(scanned: int, monkeypatch: pytest.MonkeyPa
     kept.take_back()
     assert kept.changed().size == 0
     assert kept.size == 105
+
+
+def rows_of(kept: Kept, which: str = "new") -> dict[int, int]:
+    """The round of every row that is there."""
+    rounds = getattr(kept, which)
+    there = np.flatnonzero(rounds[: kept.known] != NEVER)
+    return dict(zip(kept.columns(there)[0].tolist(), rounds[there].tolist(), strict=True))
+
+
+def computed(rows: dict[int, int]) -> tuple[Relation, np.ndarray]:
+    relation = Relation("r", 1)
+    relation.insert([np.array(list(rows))], len(rows))
+    return relation, np.array(list(rows.values()), np.int32)
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+@pytest.mark.parametrize("most_new", [0, 2])
+def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_NEW", most_new)
+    monkeypatch.setattr(room, "FEW", few)
+    before = {row: 1 for row in range(10)}
+    kept = Kept(Relation("r", 1))
+    kept.set_round(kept.enter([np.array(list(before))], 10), 1)
+    kept.keep()
+    for after in ({row: 2 for row in range(8, 60)}, {8: 1, 9: 3, 500: 2}):
+        for is_kept in (False, True):
+            given = kept.enter([np.array([9, 70])], 2)
+            kept.set_given(given, True)
+            kept.replace(*computed(after))
+            assert (rows_of(kept), rows_of(kept, "old")) == (after, before)
+            lost, gained = (kept.columns(rows)[0].tolist() for rows in kept.lost_and_gained())
+            assert ({*lost}, {*gained}) == ({*before} - {*after}, {*after} - {*before})
+            if is_kept:
+                kept.keep()
+                assert kept.leave_out_what_is_gone() == (few == 0 and len(after) == 3)
+                before = after
+            else:
+                kept.take_back()
+            assert rows_of(kept) == rows_of(kept, "old") == before
+            assert (kept.size, kept.changed().size) == (len(before), 0)
+            facts = kept.columns(np.flatnonzero(kept.given[: kept.known]))[0]
+            assert sorted(facts) == ([9, 70] if is_kept or len(after) == 3 else [])

@@ -82,6 +82,17 @@ def reads(literal: Literal) -> frozenset[str]:
             return frozenset(name for term in terms_of(literal) for name in columns_of(term))
 
 
+def mentions(literal: Literal) -> frozenset[str]:
+    """All variables of a literal."""
+    match literal:
+        case Rows():
+            return frozenset(variable.name for variable in literal.variables)
+        case Let() | Each():
+            return reads(literal) | {literal.column.name}
+        case _:
+            return reads(literal)
+
+
 class _Builder:
     def __init__(self) -> None:
         self.literals: list[Literal] = []

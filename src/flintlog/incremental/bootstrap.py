@@ -11,7 +11,7 @@ from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.local.columnar import ColumnarRun, StratumRun
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Rows, query_of
+from flintlog.engines.query import Rows, mentions, query_of
 from flintlog.incremental.normal import Part
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Stratum
@@ -72,11 +72,17 @@ class _RecordedRun(StratumRun):
             relation.looked_up = None
 
     def _looked_up(self) -> set[str]:
-        """The stratum's relations of which a rule reads more than one row, so that it may look for one of them."""
-        own = self.stratum.relations
-        bodies = [query_of(rule.body).literals for rule in self.stratum.rules]
-        read = [[part.source for part in body if isinstance(part, Rows) and part.source in own] for body in bodies]
-        return {str(source) for sources in read if len(sources) > 1 for source in sources}
+        """The stratum's relations of which a rule may look for a row: it reads another one too, which is new, and all
+        that the row has can be known before."""
+        own, result = self.stratum.relations, set()
+        for rule in self.stratum.rules:
+            body = query_of(rule.body).literals
+            read = [literal for literal in body if isinstance(literal, Rows) and literal.source in own]
+            for literal in read if len(read) > 1 else ():
+                known = {name for other in body if other is not literal for name in mentions(other)}
+                if all(variable.name in known for variable in literal.variables):
+                    result.add(str(literal.source))
+        return result
 
     def _next_round(self) -> int:
         new = super()._next_round()

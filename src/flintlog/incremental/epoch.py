@@ -14,7 +14,7 @@ from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
 from flintlog.incremental.delete_rederive import DeleteRederive
-from flintlog.incremental.kept import NEVER, UNKNOWN, Kept, current
+from flintlog.incremental.kept import Kept, current
 from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
 from flintlog.incremental.rule_update import Difference, Rows, RuleUpdate
@@ -181,12 +181,5 @@ class Epoch:
             run.workers.close()
         stratum.has_rounds, stratum.counts = True, None
         for name in own:
-            kept, relation, rounds = self._kept[name], run.store[name], run.rounds_of(name)
-            rows = kept.enter(relation.columns(), relation.size)
-            gone = np.ones(kept.known, np.bool_)
-            gone[rows] = False
-            kept.set_round(np.flatnonzero(gone & (kept.new[: kept.known] != NEVER)), NEVER)
-            others = kept.new[rows] != rounds
-            kept.set_round(rows[others], rounds[others])
-            kept.set_counts(rows, np.full(rows.size, UNKNOWN))
+            self._kept[name].replace(run.store[name], run.rounds_of(name))
         stratum.seconds = time.perf_counter() - started

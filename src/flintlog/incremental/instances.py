@@ -39,6 +39,21 @@ class Found:
         return Found([rows[which] for rows in self.rows], [column[which] for column in self.head], size)
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A pipeline, for relations that had so many rows."""
+
+    pipeline: Pipeline
+    relations: list[Relation]
+    sizes: list[int]
+
+    def fits(self, relations: Sequence[Relation]) -> bool:
+        return all(
+            now is before and now.visible <= PLAN_AGAIN * size + 64
+            for now, before, size in zip(relations, self.relations, self.sizes, strict=True)
+        )
+
+
 class Instances:
     """Finds the instances of one clause over all rows that are kept, also over those that are not there now: whoever
     asks looks at their rounds. Absences are not tested either."""
@@ -52,7 +67,7 @@ class Instances:
         self._variables = [kinds[name] for name in sorted(needed)]
         self._values = [[vectors.scalar(value) for value in place.values] for place in clause.places]
         self._output = [vectors.scalar(value) for value in clause.output]
-        self._pipelines: dict[tuple[int, frozenset[str]], tuple[Pipeline, list[int]]] = {}
+        self._pipelines: dict[tuple[int, frozenset[str]], _Made] = {}
 
     def at_place(self, place: int, rows: Array) -> Iterator[Found]:
         """Those that have one of these rows at a place."""
@@ -116,14 +131,14 @@ class Instances:
 
     def _pipeline(self, place: int, given: frozenset[str]) -> Pipeline:
         known = self._pipelines.get((place, given))
-        sizes = [self._kept[str(rows.source)].relation.visible for rows in self.clause.rows]
-        if known is not None and all(a <= PLAN_AGAIN * b + 64 for a, b in zip(sizes, known[1], strict=True)):
-            return known[0]
+        relations = [self._source(rows.source) for rows in self.clause.rows]
+        if known is not None and known.fits(relations):
+            return known.pipeline
         rows = [literal for i, literal in enumerate(self.clause.rows) if i != place]
         query = Query([*rows, *self.clause.steps], list(self._variables))
         plan = plan_query(query, None, Statistics(self._stored), given=given)
         pipeline = Pipeline(plan, self._vectors, self._source, self._workers, given=sorted(given) if given else None)
-        self._pipelines[place, given] = pipeline, sizes
+        self._pipelines[place, given] = _Made(pipeline, relations, [relation.visible for relation in relations])
         return pipeline
 
     def _source(self, source: str | Node) -> Relation:

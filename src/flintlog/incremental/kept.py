@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,10 @@ NEVER = (1 << 31) - 1
 UNKNOWN = -1
 # So many rows are compared in the time that one place is sorted.
 _SCANNED = 32
+# A log is written anew when it has this many times the places that its rows need, and more.
+MOST_GONE, FEW = 2, 100_000
+# Rows that were computed again take the place of those before, if they are this many times as many.
+MOST_NEW = 2
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,18 @@ class SomeRows:
 
 class Kept:
     """Rows are known by their place in the log, which they keep: one that goes has the round NEVER, and gets another
-    when it comes again. Between updates `old` and `new` are the same. `counts` are of `new`; a row has none, UNKNOWN,
-    until an update asks how many derivations it would have to lose. `given` are facts: rows that need no rule."""
+    when it comes again. Only where most rows are others do they go into another log: `relation` is another object
+    then. Between updates `old` and `new` are the same. `counts` are of `new`; a row has none, UNKNOWN, until an update
+    asks how many derivations it would have to lose. `given` are facts: rows that need no rule."""
 
     def __init__(self, relation: Relation) -> None:
+        self._begin(relation)
+        self.size = 0  # rows that are there now, or were before an update that is not done
+        self._before: dict[str, Any] | None = None  # what was here, if an update has begun another log
+        self._computed: tuple[Relation, NDArray[np.int32]] | None = None  # the rows that there are now, and no others
+
+    def _begin(self, relation: Relation) -> None:
+        """Goes over to a log, of which nothing is known yet."""
         self.relation = relation
         self.places = RowPlaces(relation)
         self.old: NDArray[np.int32] = np.full(64, NEVER, np.int32)
@@ -55,7 +68,6 @@ class Kept:
         self.counts: NDArray[np.int32] = np.full(64, UNKNOWN, np.int32)
         self.given: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.known = 0  # rows of the log that have their entries here
-        self.size = 0  # rows that are there now, or were before an update that is not done
         self._touched: list[Array] = []
         self._counts_before: list[tuple[Array, NDArray[np.int32]]] = []
         self._given_before: list[tuple[Array, NDArray[np.bool_]]] = []
@@ -83,12 +95,13 @@ class Kept:
     def enter(self, columns: Sequence[Array], size: int) -> Array:
         """The places of rows; those that never were get one, and are still not there."""
         found = self.find(columns, size)
-        missing = found < 0
-        if missing.any():
-            self.relation.insert([column[missing] for column in columns], int(np.count_nonzero(missing)))
+        missing = np.flatnonzero(found < 0)
+        if missing.size:
+            others = [column[missing] for column in columns]
+            self.relation.insert(others, missing.size)
             self.relation.next_round()
             self._grow(self.relation.size)
-            found = self.find(columns, size)
+            found[missing] = self.find(others, missing.size)
         return found
 
     def columns(self, places: Array) -> list[Array]:
@@ -144,12 +157,13 @@ class Kept:
 
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
-        if sum(places.size for places in self._touched) * _SCANNED > self.known:
+        touched = sum(places.size for places in self._touched)
+        if self._before is not None or touched * _SCANNED > self.known:
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
         if not self._touched:
             return np.empty(0, np.int64)
-        touched: Array = np.unique(np.concatenate(self._touched))
-        changed: Array = touched[self.old[touched] != self.new[touched]]
+        rows: Array = np.unique(np.concatenate(self._touched))
+        changed: Array = rows[self.old[rows] != self.new[rows]]
         return changed
 
     def lost_and_gained(self) -> tuple[Array, Array]:
@@ -157,16 +171,24 @@ class Kept:
         before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
         return changed[before & ~after], changed[~before & after]
 
-    def keep(self) -> None:
-        """The update is done."""
+    def keep(self) -> bool:
+        """The update is done. Returns whether it has given all rows other places."""
         lost, gained = self.lost_and_gained()
         self.size += gained.size - lost.size
+        has_moved = self._before is not None
+        if has_moved:
+            self.old[: self.known] = self.new[: self.known]
         for places in self._touched:
             self.old[places] = self.new[places]
         self._touched, self._counts_before, self._given_before = [], [], []
+        self._before = None
+        return has_moved
 
     def take_back(self) -> None:
         """There was no update."""
+        if self._before is not None:
+            self.__dict__.update(self._before)
+        self._before = self._computed = None
         self.take_back_rounds()
         for places, given in reversed(self._given_before):
             self.given[places] = given
@@ -179,6 +201,52 @@ class Kept:
         for places, counts in reversed(self._counts_before):
             self.counts[places] = counts
         self._touched, self._counts_before = [], []
+
+    # --- Other logs -------------------------------------------------------------------------------
+
+    def replace(self, relation: Relation, rounds: NDArray[np.int32]) -> None:
+        """The rows that are there now are those of a relation, since these rounds. It may become the log."""
+        relation.next_round()
+        if relation.size > MOST_NEW * self.known:
+            self._move(relation, rounds)
+            return
+        rows = self.enter(relation.columns(), relation.size)
+        gone = self.new[: self.known] != NEVER
+        gone[rows] = False
+        self.set_round(np.flatnonzero(gone), NEVER)
+        others = self.new[rows] != rounds
+        self.set_round(rows[others], rounds[others])
+        self.forget_counts()
+        self._computed = relation, rounds
+
+    def _move(self, relation: Relation, rounds: NDArray[np.int32]) -> None:
+        """Rows that were there before get their places behind those of the relation, if they have none in it."""
+        rows = np.flatnonzero((self.old[: self.known] != NEVER) | self.given[: self.known])
+        columns, old, given = self.columns(rows), self.old[rows], self.given[rows]
+        self._before = dict(self.__dict__)
+        self._begin(relation)
+        self._grow(rounds.size)
+        self.new[: rounds.size] = rounds
+        at = self.enter(columns, rows.size)
+        self.old[at], self.given[at] = old, given
+
+    def leave_out_what_is_gone(self) -> bool:
+        """Rows that go keep their places in case that they come again; not where most are of these: then the log is
+        written anew. Returns whether it was, which gives rows other places."""
+        computed, self._computed = self._computed, None
+        if self.known <= MOST_GONE * self.size + FEW:
+            return False
+        if computed is None:
+            rows = self.stored()
+            self._begin(self.relation.empty())
+            self.restore(rows)
+        else:
+            given = np.flatnonzero(self.given[: self.known])
+            columns = self.columns(given)
+            self._begin(computed[0])
+            self.start(computed[1])
+            self.given[self.enter(columns, given.size)] = True
+        return True
 
 
 def current(kept: Mapping[str, Kept], names: Iterable[str]) -> tuple[dict[str, ColumnFacts], dict[str, Relation]]:

@@ -9,6 +9,7 @@ import numpy as np
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.query import Query, Rows
@@ -23,16 +24,24 @@ class Lookup:
         self, kept: Kept, schema: Sequence[Column], by: Sequence[str], vectors: Vectors, workers: Workers
     ) -> None:
         self._kept, self._schema, self._by = kept, schema, by
-        plan = plan_query(Query([Rows(kept.relation.name, tuple(schema))], list(schema)), None, None, given=by)
-        given = list(by) if by else None
-        self._pipeline = Pipeline(plan, vectors, lambda source: kept.relation, workers, given=given)
+        self._vectors, self._workers = vectors, workers
+        self._made: tuple[Relation, Pipeline] | None = None
 
     def places(self, keys: Sequence[Array]) -> Array:
         """The places of rows that have one of these keys, also of those that are not there now."""
         batch = dict(zip(self._by, keys, strict=True))
         found = [
             self._kept.find([bindings[column.name] for column in self._schema], count)
-            for bindings, count in self._pipeline.bindings(batch, keys[0].size if keys else 1)
+            for bindings, count in self._pipeline().bindings(batch, keys[0].size if keys else 1)
             if count
         ]
         return np.concatenate(found) if found else np.empty(0, np.int64)
+
+    def _pipeline(self) -> Pipeline:
+        relation = self._kept.relation
+        if self._made is None or self._made[0] is not relation:
+            query = Query([Rows(relation.name, tuple(self._schema))], list(self._schema))
+            plan = plan_query(query, None, None, given=self._by)
+            given = list(self._by) if self._by else None
+            self._made = relation, Pipeline(plan, self._vectors, lambda source: relation, self._workers, given=given)
+        return self._made[1]

@@ -37,9 +37,6 @@ from flintlog.ir.program import Relation as ProgramRelation
 from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
 
-# A relation is stored anew when it has this many times the places that its rows need, and more.
-MOST_GONE, FEW = 2, 100_000
-
 Columns = Sequence[Array]
 Strata = dict[tuple[str, ...], KeptStratum]
 
@@ -178,13 +175,13 @@ class State:
     def keep(self) -> None:
         """The update is done."""
         self._forget_others()
-        for kept in self.kept.values():
-            kept.keep()
-        for stratum in self.strata.values():
+        moved = {name for name, kept in self.kept.items() if kept.keep() | kept.leave_out_what_is_gone()}
+        for relations, stratum in self.strata.items():
+            if moved.intersection(relations):
+                stratum.counts = None
             for counts in (stratum.counts or {}).values():
                 counts.keep()
         self._rules_are_settled()
-        self._leave_out_rows_that_are_gone()
         self._before = self.normal, self.strata
 
     def take_back(self) -> None:
@@ -202,22 +199,6 @@ class State:
         """Lets go of relations that are not in the program."""
         for name in self.kept.keys() - self.normal.program.relations.keys():
             del self.kept[name]
-
-    def _leave_out_rows_that_are_gone(self) -> None:
-        """Rows that go keep their places in case that they come again; not where most of a relation is of these."""
-        mostly_gone = [name for name, kept in self.kept.items() if kept.known > MOST_GONE * kept.size + FEW]
-        if not mostly_gone:
-            return
-        for name in mostly_gone:
-            rows = self.kept[name].stored()
-            self.kept[name] = kept = Kept(Relation(name, len(rows.columns)))
-            kept.restore(rows)
-        for relations, stratum in self.strata.items():  # what they have made ready knows the relations as they were
-            fresh = self._stratum(stratum.part)
-            counts = None if set(relations) & set(mostly_gone) else stratum.counts
-            self.strata[relations] = replace(
-                stratum, clauses=fresh.clauses, fold=fresh.fold, by_key=fresh.by_key, counts=counts
-            )
 
     def _rules_are_settled(self) -> None:
         for changes in self._changes_of_rules.values():
