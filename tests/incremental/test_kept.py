@@ -53,11 +53,11 @@ def computed(rows: dict[int, int]) -> tuple[Relation, np.ndarray]:
 def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_NEW", most_new)
     monkeypatch.setattr(room, "FEW", few)
-    before = {row: 1 for row in range(10)}
+    before = dict.fromkeys(range(10), 1)
     kept = Kept(Relation("r", 1))
     kept.set_round(kept.enter([np.array(list(before))], 10), 1)
     kept.keep()
-    for after in ({row: 2 for row in range(8, 60)}, {8: 1, 9: 3, 500: 2}):
+    for after in (dict.fromkeys(range(8, 60), 2), {8: 1, 9: 3, 500: 2}):
         for is_kept in (False, True):
             given = kept.enter([np.array([9, 70])], 2)
             kept.set_given(given, True)

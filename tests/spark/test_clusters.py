@@ -6,7 +6,8 @@ In the fast lane, one program of each strategy runs on the local cluster. In the
 
 - all cases of tests/programs with every strategy and 1, 2 and 7 parts of a stratum on both clusters, as they are in
   test_programs.py on two slots, and 7 resident tasks on seven slots;
-- all programs of benchmarks/programs on their smallest data sets, with every strategy and 2 parts, on both clusters.
+- all programs of benchmarks/programs with every strategy on both clusters, as they are in test_benchmarks.py on two
+  slots: with 2 parts on their smallest data sets, with 1, 2 and 7 on the beginnings of these.
 """
 
 from __future__ import annotations
@@ -53,9 +54,10 @@ def test_programs_in_seven_resident_tasks(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_benchmarks(cluster: Cluster, strategy: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", ["test_parts", "test_answers"])
+def test_benchmarks(cluster: Cluster, which: str, strategy: str, tmp_path: Path) -> None:
     data_sets()  # skips, where there are none
-    run_tests(cluster, ["-m", "slow", "-k", f"test_answers and {strategy}", BENCHMARKS], tmp_path, 2 * HOUR)
+    run_tests(cluster, ["-m", "slow", "-k", f"{which} and {strategy}", BENCHMARKS], tmp_path, 2 * HOUR)
 
 
 def all_cases(strategy: str, partitions: int) -> list[str]:
