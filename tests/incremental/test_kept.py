@@ -61,17 +61,29 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
         for is_kept in (False, True):
             given = kept.enter([np.array([9, 70])], 2)
             kept.set_given(given, True)
-            kept.replace(*computed(after))
+            kept = kept.computed_again(*computed(after))
             assert (rows_of(kept), rows_of(kept, "old")) == (after, before)
             lost, gained = (kept.columns(rows)[0].tolist() for rows in kept.lost_and_gained())
             assert ({*lost}, {*gained}) == ({*before} - {*after}, {*after} - {*before})
             if is_kept:
                 kept.keep()
-                assert kept.leave_out_what_is_gone() == (few == 0 and len(after) == 3)
-                before = after
+                rewritten = kept.without_what_is_gone()
+                assert (rewritten is not kept) == (few == 0 and len(after) == 3)
+                kept, before = rewritten, after
             else:
+                kept = kept.before or kept
                 kept.take_back()
             assert rows_of(kept) == rows_of(kept, "old") == before
             assert (kept.size, kept.changed().size) == (len(before), 0)
             facts = kept.columns(np.flatnonzero(kept.given[: kept.known]))[0]
             assert sorted(facts) == ([9, 70] if is_kept or len(after) == 3 else [])
+
+
+def test_a_row_whose_entry_was_interrupted_can_still_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Kept(Relation("r", 1))
+    monkeypatch.setattr(Kept, "_grow", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        kept.enter([np.arange(100)], 100)
+    monkeypatch.undo()
+    kept.set_round(kept.enter([np.arange(100)], 100), 1)
+    assert rows_of(kept) == dict.fromkeys(range(100), 1)

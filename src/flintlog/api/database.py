@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from flintlog.api.facts import rows_of
+from flintlog.api.facts import relation_for, rows_of
 from flintlog.api.functors import bind_functors
 from flintlog.api.program import Program
 from flintlog.api.result import RelationResult, unknown_relation
@@ -335,10 +335,8 @@ def _checked(
     report = Report()
     given: dict[str, Sequence[Row]] = {}
     for name, facts in data.items():
-        relation = program.relations.get(name)
-        if relation is None:
-            report.error("E909", f"the program has no relation `{name}`", note=did_you_mean(name, program.relations))
-        else:
+        relation = relation_for(name, program.relations, report)
+        if relation is not None:
             given[name] = rows_of(relation, facts, program.types, word_size, report, inputs.get(name))
     report.raise_if_errors()
     if warnings is not None:

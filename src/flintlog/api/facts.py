@@ -13,7 +13,7 @@ from flintlog.api.choose_engine import is_spark_frame
 from flintlog.api.locations import is_uri
 from flintlog.api.tables import rows_in
 from flintlog.api.values import NotAValue, converter, need_no_conversion
-from flintlog.diagnostics import FlintlogError, Report
+from flintlog.diagnostics import FlintlogError, Report, did_you_mean
 from flintlog.io import read_facts
 from flintlog.ir.program import IoDirective, Relation
 from flintlog.types import Adt, Row, TypeTable
@@ -57,6 +57,18 @@ def source_of(relation: Relation, path: str | PathLike[str]) -> IoDirective:
     if name.suffix == ".csv" and not _is_ours(Path(path)):
         params["delimiter"] = ","
     return IoDirective("input", relation.name, tuple(params.items()))
+
+
+def relation_for(name: str, relations: Mapping[str, Relation], report: Report) -> Relation | None:
+    """The relation to which a caller gives rows; None, and why in the report, if there is none or it takes none."""
+    relation = relations.get(name)
+    if relation is None:
+        report.error("E909", f"the program has no relation `{name}`", note=did_you_mean(name, relations))
+    elif relation.delta_of is not None:
+        message = f"`{name}` observes another relation and cannot have rows of its own"
+        report.error("E226", message, relation.span, note=f"give rows to `{relation.delta_of}`")
+        return None
+    return relation
 
 
 def _is_ours(path: Path) -> bool:

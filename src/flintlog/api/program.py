@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from flintlog.api.choose_engine import choose_engine, is_spark_frame, spark_options
-from flintlog.api.facts import rows_of, source_of, spark_frame
+from flintlog.api.facts import relation_for, rows_of, source_of, spark_frame
 from flintlog.api.functors import load_functors
 from flintlog.api.locations import located
 from flintlog.api.result import Result
 from flintlog.api.run import Run, evaluate
 from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
-from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.memory import parse_size
 from flintlog.io.parameters import without_scheme
 from flintlog.ir import program as ir
@@ -188,11 +188,10 @@ class Program:
         given: dict[str, Any] = {}
         sources = []
         for name, facts in data.items():
-            relation = declared.relations.get(name)
+            relation = relation_for(name, declared.relations, report)
             if relation is None:
-                note = did_you_mean(name, declared.relations)
-                report.error("E909", f"the program has no relation `{name}`", note=note)
-            elif run.engine == "spark" and is_spark_frame(facts):
+                continue
+            if run.engine == "spark" and is_spark_frame(facts):
                 given[name] = spark_frame(facts)
                 if run.spark.session is None:
                     run.spark = replace(run.spark, session=given[name].sparkSession)

@@ -31,6 +31,7 @@ class Bootstrap(ColumnarRun):
     ) -> None:
         super().__init__(program, facts, machine, threads, evaluation)
         self.store.update(known)
+        self.lent = frozenset(known)
         self.given = {name: relation.size for name, relation in self.store.items()}
         self._marks = {name: [size] for name, size in self.given.items()}
         self._levels: dict[str, NDArray[np.int32]] = {}
@@ -72,8 +73,8 @@ class _RecordedRun(StratumRun):
             relation.looked_up = None
 
     def _looked_up(self) -> set[str]:
-        """The stratum's relations of which a rule may look for a row: it reads another one too, which is new, and all
-        that the row has can be known before."""
+        """The stratum's relations of which a rule may look for a row: another literal reads what is new, and all that
+        the row has can be known before."""
         own, result = self.stratum.relations, set()
         for rule in self.stratum.rules:
             body = query_of(rule.body).literals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Epoch:
     def __init__(
         self,
         normal: Normal,
-        kept: Mapping[str, Kept],
+        kept: MutableMapping[str, Kept],
         strata: Mapping[tuple[str, ...], KeptStratum],
         start: Callable[[Mapping[str, ColumnFacts], Mapping[str, Relation]], Bootstrap],
         no_counts: Callable[[Iterable[str]], Mapping[str, RoundCounts]],
@@ -181,5 +181,5 @@ class Epoch:
             run.workers.close()
         stratum.has_rounds, stratum.counts = True, None
         for name in own:
-            self._kept[name].replace(run.store[name], run.rounds_of(name))
+            self._kept[name] = self._kept[name].computed_again(run.store[name], run.rounds_of(name))
         stratum.seconds = time.perf_counter() - started

@@ -25,7 +25,10 @@ class FoldUpdate:
         self._name, self._fold, self._kept, self._vectors, self._workers = name, fold, kept, vectors, workers
         self._sources = [source for source in (fold.input, fold.keys) if isinstance(source, Scan)]
         scans = (*self._sources, Scan(name, fold.schema))
-        self._by_keys = [Lookup(kept[scan.relation], scan.schema, fold.by, vectors, workers) for scan in scans]
+        self._by_keys = [self._by_key(scan) for scan in scans]
+
+    def _by_key(self, scan: Scan) -> Lookup:
+        return Lookup(lambda: self._kept[scan.relation], scan.schema, self._fold.by, self._vectors, self._workers)
 
     def run(self, changed: Mapping[str, Array]) -> None:
         """Computes the groups again to which rows belong that have come or gone."""

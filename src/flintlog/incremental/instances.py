@@ -22,7 +22,7 @@ from flintlog.ir.relation import Node
 from flintlog.ir.scalar import Column, Const, Scalar
 from flintlog.ir.visit import columns_of
 
-# Joins are ordered anew when a relation has grown or shrunk by this factor.
+# Joins are ordered anew when a relation has grown by this factor.
 PLAN_AGAIN = 4
 
 

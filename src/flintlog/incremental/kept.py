@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,10 @@ UNKNOWN = -1
 _SCANNED = 32
 # A log is written anew when it has this many times the places that its rows need, and more.
 MOST_GONE, FEW = 2, 100_000
-# Rows that were computed again take the place of those before, if they are this many times as many.
+# Rows that were computed again become the log, if they are this many times as many as the log has places.
 MOST_NEW = 2
+
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,12 @@ class SomeRows:
 
 class Kept:
     """Rows are known by their place in the log, which they keep: one that goes has the round NEVER, and gets another
-    when it comes again. Only where most rows are others do they go into another log: `relation` is another object
-    then. Between updates `old` and `new` are the same. `counts` are of `new`; a row has none, UNKNOWN, until an update
+    when it comes again. Only where most rows are others is there another log, and something else to keep it. Between
+    updates `old` and `new` are the same. `counts` are of `new`; a row has none, UNKNOWN, until an update
     asks how many derivations it would have to lose. `given` are facts: rows that need no rule."""
 
     def __init__(self, relation: Relation) -> None:
-        self._begin(relation)
-        self.size = 0  # rows that are there now, or were before an update that is not done
-        self._before: dict[str, Any] | None = None  # what was here, if an update has begun another log
-        self._computed: tuple[Relation, NDArray[np.int32]] | None = None  # the rows that there are now, and no others
-
-    def _begin(self, relation: Relation) -> None:
-        """Goes over to a log, of which nothing is known yet."""
+        relation.outlive_run()
         self.relation = relation
         self.places = RowPlaces(relation)
         self.old: NDArray[np.int32] = np.full(64, NEVER, np.int32)
@@ -68,9 +64,13 @@ class Kept:
         self.counts: NDArray[np.int32] = np.full(64, UNKNOWN, np.int32)
         self.given: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.known = 0  # rows of the log that have their entries here
+        self.size = 0  # rows that are there now, or were before an update that is not done
+        self.before: Kept | None = None  # what an update that is not done has replaced by this
         self._touched: list[Array] = []
         self._counts_before: list[tuple[Array, NDArray[np.int32]]] = []
         self._given_before: list[tuple[Array, NDArray[np.bool_]]] = []
+        # The rows that an update has computed again, if they shall be the log after it.
+        self._computed: tuple[Relation, NDArray[np.int32]] | None = None
 
     # --- Rows -------------------------------------------------------------------------------------
 
@@ -100,8 +100,8 @@ class Kept:
             others = [column[missing] for column in columns]
             self.relation.insert(others, missing.size)
             self.relation.next_round()
-            self._grow(self.relation.size)
             found[missing] = self.find(others, missing.size)
+        self._grow(self.relation.size)  # also where somebody was interrupted before
         return found
 
     def columns(self, places: Array) -> list[Array]:
@@ -129,12 +129,11 @@ class Kept:
         return StoredRows(self.columns(rows), self.new[rows], self.counts[rows], self.given[rows])
 
     def _grow(self, rows: int) -> None:
-        if rows > self.old.size:
+        if rows > self.given.size:
             room = max(rows, self.old.size * 3 // 2, 64)
-            for name, empty in (("old", NEVER), ("new", NEVER), ("counts", UNKNOWN), ("given", False)):
-                grown = np.full(room, empty, getattr(self, name).dtype)
-                grown[: self.known] = getattr(self, name)[: self.known]
-                setattr(self, name, grown)
+            old, new = _longer(self.old, room, NEVER), _longer(self.new, room, NEVER)
+            counts, given = _longer(self.counts, room, UNKNOWN), _longer(self.given, room, False)
+            self.old, self.new, self.counts, self.given = old, new, counts, given
         self.known = max(self.known, rows)
 
     # --- An update --------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ class Kept:
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
         touched = sum(places.size for places in self._touched)
-        if self._before is not None or touched * _SCANNED > self.known:
+        if self.before is not None or touched * _SCANNED > self.known:
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
         if not self._touched:
             return np.empty(0, np.int64)
@@ -171,28 +170,22 @@ class Kept:
         before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
         return changed[before & ~after], changed[~before & after]
 
-    def keep(self) -> bool:
-        """The update is done. Returns whether it has given all rows other places."""
+    def keep(self) -> None:
+        """The update is done."""
         lost, gained = self.lost_and_gained()
         self.size += gained.size - lost.size
-        has_moved = self._before is not None
-        if has_moved:
+        if self.before is not None:
             self.old[: self.known] = self.new[: self.known]
         for places in self._touched:
             self.old[places] = self.new[places]
-        self._touched, self._counts_before, self._given_before = [], [], []
-        self._before = None
-        return has_moved
+        self.before, self._touched, self._counts_before, self._given_before = None, [], [], []
 
     def take_back(self) -> None:
         """There was no update."""
-        if self._before is not None:
-            self.__dict__.update(self._before)
-        self._before = self._computed = None
         self.take_back_rounds()
         for places, given in reversed(self._given_before):
             self.given[places] = given
-        self._given_before = []
+        self._given_before, self._computed = [], None
 
     def take_back_rounds(self) -> None:
         """Of an update, only what is given has changed."""
@@ -204,12 +197,11 @@ class Kept:
 
     # --- Other logs -------------------------------------------------------------------------------
 
-    def replace(self, relation: Relation, rounds: NDArray[np.int32]) -> None:
-        """The rows that are there now are those of a relation, since these rounds. It may become the log."""
-        relation.next_round()
+    def computed_again(self, relation: Relation, rounds: NDArray[np.int32]) -> Kept:
+        """What is kept if the rows there are now are those of a relation, since these rounds: this, or, where most rows
+        are new, another whose log is the relation."""
         if relation.size > MOST_NEW * self.known:
-            self._move(relation, rounds)
-            return
+            return self._in(relation, rounds)
         rows = self.enter(relation.columns(), relation.size)
         gone = self.new[: self.known] != NEVER
         gone[rows] = False
@@ -217,36 +209,46 @@ class Kept:
         others = self.new[rows] != rounds
         self.set_round(rows[others], rounds[others])
         self.forget_counts()
-        self._computed = relation, rounds
+        if self._is_mostly_gone(relation.size):
+            self._computed = relation, rounds
+        return self
 
-    def _move(self, relation: Relation, rounds: NDArray[np.int32]) -> None:
+    def _in(self, relation: Relation, rounds: NDArray[np.int32]) -> Kept:
         """Rows that were there before get their places behind those of the relation, if they have none in it."""
         rows = np.flatnonzero((self.old[: self.known] != NEVER) | self.given[: self.known])
-        columns, old, given = self.columns(rows), self.old[rows], self.given[rows]
-        self._before = dict(self.__dict__)
-        self._begin(relation)
-        self._grow(rounds.size)
-        self.new[: rounds.size] = rounds
-        at = self.enter(columns, rows.size)
-        self.old[at], self.given[at] = old, given
+        other = Kept(relation)
+        other._grow(rounds.size)
+        other.new[: rounds.size] = rounds
+        at = other.enter(self.columns(rows), rows.size)
+        other.old[at], other.given[at] = self.old[rows], self.given[rows]
+        other.size, other.before = self.size, self
+        return other
 
-    def leave_out_what_is_gone(self) -> bool:
-        """Rows that go keep their places in case that they come again; not where most are of these: then the log is
-        written anew. Returns whether it was, which gives rows other places."""
+    def without_what_is_gone(self) -> Kept:
+        """Rows that go keep their places in case that they come again. Where most are of these, another log has those
+        that are there, after an update."""
         computed, self._computed = self._computed, None
-        if self.known <= MOST_GONE * self.size + FEW:
-            return False
+        if not self._is_mostly_gone(self.size):
+            return self
         if computed is None:
             rows = self.stored()
-            self._begin(self.relation.empty())
-            self.restore(rows)
-        else:
-            given = np.flatnonzero(self.given[: self.known])
-            columns = self.columns(given)
-            self._begin(computed[0])
-            self.start(computed[1])
-            self.given[self.enter(columns, given.size)] = True
-        return True
+            other = Kept(Relation(self.relation.name, self.relation.arity))
+            other.restore(rows)
+            return other
+        given = np.flatnonzero(self.given[: self.known])
+        other = Kept(computed[0])
+        other.start(computed[1])
+        other.given[other.enter(self.columns(given), given.size)] = True
+        return other
+
+    def _is_mostly_gone(self, size: int) -> bool:
+        return self.known > MOST_GONE * size + FEW
+
+
+def _longer(values: NDArray[T], room: int, empty: Any) -> NDArray[T]:
+    result = np.full(room, empty, values.dtype)
+    result[: values.size] = values
+    return result
 
 
 def current(kept: Mapping[str, Kept], names: Iterable[str]) -> tuple[dict[str, ColumnFacts], dict[str, Relation]]:

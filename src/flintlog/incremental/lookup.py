@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from flintlog.ir.scalar import Column
 
 
 class Lookup:
-    """Finds rows of one relation, whose columns have these names, by the columns `by`."""
+    """Finds rows of one relation, whose columns have these names, by the columns `by`. `kept` has the rows: it need not
+    be the same every time."""
 
     def __init__(
-        self, kept: Kept, schema: Sequence[Column], by: Sequence[str], vectors: Vectors, workers: Workers
+        self, kept: Callable[[], Kept], schema: Sequence[Column], by: Sequence[str], vectors: Vectors, workers: Workers
     ) -> None:
         self._kept, self._schema, self._by = kept, schema, by
         self._vectors, self._workers = vectors, workers
@@ -31,14 +32,14 @@ class Lookup:
         """The places of rows that have one of these keys, also of those that are not there now."""
         batch = dict(zip(self._by, keys, strict=True))
         found = [
-            self._kept.find([bindings[column.name] for column in self._schema], count)
+            self._kept().find([bindings[column.name] for column in self._schema], count)
             for bindings, count in self._pipeline().bindings(batch, keys[0].size if keys else 1)
             if count
         ]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
     def _pipeline(self) -> Pipeline:
-        relation = self._kept.relation
+        relation = self._kept().relation
         if self._made is None or self._made[0] is not relation:
             query = Query([Rows(relation.name, tuple(self._schema))], list(self._schema))
             plan = plan_query(query, None, None, given=self._by)

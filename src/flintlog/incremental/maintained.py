@@ -101,6 +101,10 @@ class Maintained:
             if not self._store.exists():
                 self._store.read()  # which says that there is none
             self._store.lock()
+        self._read()
+
+    def _read(self) -> None:
+        """Takes everything as the directory has it."""
         started = time.perf_counter()
         snapshot, changes = self._store.read()
         options = self._store.options
@@ -145,12 +149,19 @@ class Maintained:
                 self._keep(change)
         except BaseException:
             if self.epoch != change.epoch:
-                self.state.take_back()
-                self.text, self.program = before
+                with uninterrupted():
+                    self._take_back(before)
             raise
         if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
             self.compact()
         return changed
+
+    def _take_back(self, before: tuple[str, Program]) -> None:
+        """There was no change since the program was another."""
+        self.state.take_back()
+        self.text, self.program = before
+        if self.state.is_torn():
+            self._read()
 
     def _takes_long_to_repeat(self, times: float = 1.0) -> bool:
         """Whether the changes since the last snapshot took long, and so would opening."""

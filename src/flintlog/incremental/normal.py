@@ -107,6 +107,8 @@ class _Builder:
 
     def build(self) -> Normal:
         for stratum in self.program.strata:
+            if all(self.program.relations[name].delta_of is not None for name in stratum.relations):
+                continue  # computed with the relations whose rounds they show
             best = kept_by_rows(self.program, stratum)
             reason = why_again(self.program, stratum, best)
             if reason:

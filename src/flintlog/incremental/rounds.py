@@ -18,8 +18,7 @@ class ClauseRounds:
     say whether it belongs to the program then."""
 
     def __init__(self, clause: Clause, kept: Mapping[str, Kept]) -> None:
-        self.clause = clause
-        self._kept = [kept[place.relation] for place in clause.places]
+        self.clause, self._kept = clause, kept
         self.before = self.after = True
         # Rows without recursion come in round 1, also for the rules that read them.
         self.least = 1 if clause.is_recursive else 0
@@ -27,8 +26,8 @@ class ClauseRounds:
     def places(self, rows: list[Array], size: int, which: str) -> list[Any]:
         """The rounds of the rows at every place of so many instances, "old" or "new"."""
         result: list[Any] = []
-        for place, kept, at in zip(self.clause.places, self._kept, rows, strict=True):
-            rounds = getattr(kept, which)[at]
+        for place, at in zip(self.clause.places, rows, strict=True):
+            rounds = getattr(self._kept[place.relation], which)[at]
             if place.negated:
                 rounds = np.where((at >= 0) & (rounds != NEVER), NEVER, 0)
             elif not place.own:

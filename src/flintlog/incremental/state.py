@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from flintlog.diagnostics import FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.local.by_rows import encode
@@ -76,7 +78,6 @@ class State:
         finally:
             run.workers.close()
         for name, relation in run.store.items():
-            relation.next_round()
             self.kept[name] = kept = Kept(relation)
             kept.start(run.rounds_of(name))
             if name in facts and len(facts[name]):  # some need not be there: others are better, or came first
@@ -138,7 +139,8 @@ class State:
         kinds = self.normal.program.relations[part.best.relation].kinds
         schema = [Column(f"c{position}", kind) for position, kind in enumerate(kinds)]
         keys = [column.name for position, column in enumerate(schema) if position != part.best.position]
-        return Lookup(self.kept[part.best.relation], schema, keys, self._vectors, self._workers)
+        name = part.best.relation
+        return Lookup(lambda: self.kept[name], schema, keys, self._vectors, self._workers)
 
     # --- Updates ----------------------------------------------------------------------------------
 
@@ -175,19 +177,25 @@ class State:
     def keep(self) -> None:
         """The update is done."""
         self._forget_others()
-        moved = {name for name, kept in self.kept.items() if kept.keep() | kept.leave_out_what_is_gone()}
-        for relations, stratum in self.strata.items():
-            if moved.intersection(relations):
-                stratum.counts = None
+        moved = {name for name, kept in self.kept.items() if kept.before is not None}
+        for kept in self.kept.values():
+            kept.keep()
+        for stratum in self.strata.values():
             for counts in (stratum.counts or {}).values():
                 counts.keep()
         self._rules_are_settled()
+        for name, kept in [*self.kept.items()]:
+            with suppress(FlintlogError):  # no memory: they stay as they are
+                self.kept[name] = kept.without_what_is_gone()
+                moved |= {name} if self.kept[name] is not kept else set()
+        self._let_go_of(moved)
         self._before = self.normal, self.strata
 
     def take_back(self) -> None:
         """There was no update."""
         self.normal, self.strata = self._before
         self._forget_others()
+        self.kept |= {name: kept.before for name, kept in self.kept.items() if kept.before is not None}
         for kept in self.kept.values():
             kept.take_back()
         for stratum in self.strata.values():
@@ -199,6 +207,23 @@ class State:
         """Lets go of relations that are not in the program."""
         for name in self.kept.keys() - self.normal.program.relations.keys():
             del self.kept[name]
+
+    def is_torn(self) -> bool:
+        """Whether an exception left rows as no `take_back` can mend them."""
+        kept = [*self.kept.values()]
+        kept += [counts.pairs for stratum in self.strata.values() for counts in (stratum.counts or {}).values()]
+        return any(each.relation.is_torn for each in kept)
+
+    def _let_go_of(self, moved: set[str]) -> None:
+        """Makes anew what has been made ready for the former logs of relations."""
+        for relations, stratum in self.strata.items():
+            if moved.isdisjoint(stratum.part.reads) and moved.isdisjoint(relations):
+                continue
+            fresh = self._stratum(stratum.part)
+            counts = stratum.counts if moved.isdisjoint(relations) else None
+            self.strata[relations] = replace(
+                stratum, clauses=fresh.clauses, fold=fresh.fold, by_key=fresh.by_key, counts=counts
+            )
 
     def _rules_are_settled(self) -> None:
         for changes in self._changes_of_rules.values():

@@ -19,7 +19,7 @@ def differences(state: State) -> list[str]:
     fresh = state.computed_anew()
     found: list[str] = []
     for relations, stratum in state.strata.items():
-        for name in relations:
+        for name in state.normal.computed[relations]:
             problem = _of_rows(state, fresh, name)
             if not problem and stratum.part.best is not None and stratum.by_key is not None:
                 problem = BestUpdate(state.kept, stratum.part.best, stratum.by_key, stratum.clauses).unfounded()

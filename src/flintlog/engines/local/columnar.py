@@ -57,6 +57,7 @@ class ColumnarRun:
         self.workers = Workers(threads)
         self.resources = Resources(MemoryGuard(evaluation.memory_limit), self.workers.in_parts)
         self.store = {n: Relation(n, len(r.columns), self.resources) for n, r in program.relations.items()}
+        self.lent: frozenset[str] = frozenset()  # relations that stay when the run is over, and may change then
         for name, given in rows.items():
             _load(self.store[name], program.relations[name].kinds, given, machine)
 
@@ -117,6 +118,7 @@ class StratumRun:
     def __init__(self, run: ColumnarRun, stratum: Stratum) -> None:
         self.program, self.stratum, self.store, self.machine = run.program, stratum, run.store, run.machine
         self.progress, self.workers, self.reorder = run.evaluation.progress, run.workers, run.evaluation.reorder
+        self.lent = run.lent
         self.place = next(i for i, s in enumerate(run.program.strata, 1) if s is stratum)
         self.vectors = Vectors(run.machine)
         self.nodes = Nodes(
@@ -155,8 +157,12 @@ class StratumRun:
         return Pipeline(plan, self.vectors, self.nodes.source, self.workers, self._tick, self if self.reorder else None)
 
     def filter(self, code: RuleCode) -> None:
-        own = self.stratum.relations
-        filter_levels(code, self.nodes.source, lambda source: source not in own, self.statistics)
+        own, lent = self.stratum.relations, self.lent
+
+        def may_filter(relation: str, other: str) -> bool:
+            return other not in own and relation not in lent
+
+        filter_levels(code, self.nodes.source, may_filter, self.statistics)
 
     def group(self, code: RuleCode, output: Sequence[str]) -> RuleCode | None:
         return grouped(code, output, self.nodes.source, self.statistics)

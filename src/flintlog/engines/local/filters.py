@@ -8,22 +8,22 @@ from flintlog.engines.local.kernel_stage import Sources
 from flintlog.engines.local.kernels.layout import LEVEL_PROBE
 from flintlog.engines.local.rule_code import Level, RuleCode
 from flintlog.engines.local.statistics import Statistics
-from flintlog.ir.relation import Node
 
 # An index of its own pays if it leaves out so many rows.
 WORTH = 0.5
 
 
 def filter_levels(
-    code: RuleCode, sources: Sources, is_settled: Callable[[str | Node], bool], statistics: Statistics
+    code: RuleCode, sources: Sources, may_filter: Callable[[str, str], bool], statistics: Statistics
 ) -> None:
     """Gives a level that is followed by a probe with nothing but its own values a filter: the rows that the probe will
-    find something for. The probed relation must not change any more."""
+    find something for. `may_filter` says whether a relation can have such an index: the probed one must not change
+    while it lasts."""
     for level, following in zip(code.levels[1:], code.levels[2:], strict=False):
         if level.kind != LEVEL_PROBE or not isinstance(level.source, str) or not level.key:
             continue
         columns = _own_columns(level, following)
-        if columns is None or not isinstance(following.source, str) or not is_settled(following.source):
+        if columns is None or not isinstance(following.source, str) or not may_filter(level.source, following.source):
             continue
         relation, other = sources(level.source), sources(following.source)
         if statistics.presence(relation, columns, other, following.key) < WORTH:

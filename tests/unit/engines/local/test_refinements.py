@@ -68,7 +68,7 @@ def filtered(b: list[Row], c: list[Row], settled: bool = True) -> list[int]:
     """How many filters each level has in d(x), b(x, y), c(y, z)."""
     store = {"d": visible(1, [(i,) for i in range(20)]), "b": visible(2, b), "c": visible(2, c)}
     code, statistics = code_for(store, [Rows("d", (X,)), Rows("b", (X, Y)), Rows("c", (Y, Z))])
-    filter_levels(code, sources(store), lambda source: settled, statistics)
+    filter_levels(code, sources(store), lambda relation, other: settled and (relation, other) == ("b", "c"), statistics)
     assert all(f == ("c", (0,), (1,)) for level in code.levels for f in level.filters)
     return [len(level.filters) for level in code.levels]
 
