@@ -77,13 +77,3 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
             assert (kept.size, kept.changed().size) == (len(before), 0)
             facts = kept.columns(np.flatnonzero(kept.given[: kept.known]))[0]
             assert sorted(facts) == ([9, 70] if is_kept or len(after) == 3 else [])
-
-
-def test_a_row_whose_entry_was_interrupted_can_still_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Kept(Relation("r", 1))
-    monkeypatch.setattr(Kept, "_grow", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        kept.enter([np.arange(100)], 100)
-    monkeypatch.undo()
-    kept.set_round(kept.enter([np.arange(100)], 100), 1)
-    assert rows_of(kept) == dict.fromkeys(range(100), 1)

@@ -30,40 +30,40 @@ class RoundCounts:
     """For each row of a relation and each round: in how many ways the row comes in it."""
 
     def __init__(self, name: str, vectors: Vectors, workers: Workers) -> None:
-        self.pairs = Kept(Relation(f"{name} by rounds", 2))
+        self._pairs = Kept(Relation(f"{name} by rounds", 2))
         schema = Column("row", Kind.NUMBER), Column("round", Kind.NUMBER)
-        self._by_row = Lookup(lambda: self.pairs, schema, ("row",), vectors, workers)
+        self._by_row = Lookup(lambda: self._pairs, schema, ("row",), vectors, workers)
 
     def add(self, rows: Array, rounds: Array, number: Array | int) -> None:
         """Counts more, or fewer, ways."""
-        pairs = self.pairs.enter([rows, rounds], rows.size)
+        pairs = self._pairs.enter([rows, rounds], rows.size)
         changed, at = np.unique(pairs, return_inverse=True)
         more = np.bincount(at, np.broadcast_to(number, rows.shape), minlength=changed.size).astype(np.int64)
-        self.pairs.set_counts(changed, np.maximum(self.pairs.counts[changed], 0) + more)
+        self._pairs.set_counts(changed, np.maximum(self._pairs.counts[changed], 0) + more)
 
     def of(self, rows: Array, round: int) -> Array:
-        found = self.pairs.find([rows, np.full(rows.size, round, np.int64)], rows.size)
-        counts: Array = np.where(found >= 0, np.maximum(self.pairs.counts[found], 0), 0)
+        found = self._pairs.find([rows, np.full(rows.size, round, np.int64)], rows.size)
+        counts: Array = np.where(found >= 0, np.maximum(self._pairs.counts[found], 0), 0)
         return counts
 
     def rounds_of(self, rows: Array) -> tuple[Array, Array]:
         """All rounds in which some rows come: pairs of a row and a round."""
         pairs = self._by_row.places([rows])
-        row, round = self.pairs.columns(pairs[self.pairs.counts[pairs] > 0])
+        row, round = self._pairs.columns(pairs[self._pairs.counts[pairs] > 0])
         return row, round
 
     def all(self) -> dict[tuple[int, int], int]:
         """Every count that is not zero, by row and round."""
-        pairs = np.flatnonzero(self.pairs.counts[: self.pairs.known] > 0)
-        row, round = self.pairs.columns(pairs)
-        counts = self.pairs.counts[pairs].tolist()
+        pairs = np.flatnonzero(self._pairs.counts[: self._pairs.known] > 0)
+        row, round = self._pairs.columns(pairs)
+        counts = self._pairs.counts[pairs].tolist()
         return dict(zip(zip(row.tolist(), round.tolist(), strict=True), counts, strict=True))
 
     def keep(self) -> None:
-        self.pairs.keep()
+        self._pairs.keep()
 
     def take_back(self) -> None:
-        self.pairs.take_back()
+        self._pairs.take_back()
 
 
 @dataclass

@@ -100,8 +100,8 @@ class Kept:
             others = [column[missing] for column in columns]
             self.relation.insert(others, missing.size)
             self.relation.next_round()
+            self._grow(self.relation.size)
             found[missing] = self.find(others, missing.size)
-        self._grow(self.relation.size)  # also where somebody was interrupted before
         return found
 
     def columns(self, places: Array) -> list[Array]:
@@ -129,11 +129,10 @@ class Kept:
         return StoredRows(self.columns(rows), self.new[rows], self.counts[rows], self.given[rows])
 
     def _grow(self, rows: int) -> None:
-        if rows > self.given.size:
+        if rows > self.old.size:
             room = max(rows, self.old.size * 3 // 2, 64)
-            old, new = _longer(self.old, room, NEVER), _longer(self.new, room, NEVER)
-            counts, given = _longer(self.counts, room, UNKNOWN), _longer(self.given, room, False)
-            self.old, self.new, self.counts, self.given = old, new, counts, given
+            self.old, self.new = _longer(self.old, room, NEVER), _longer(self.new, room, NEVER)
+            self.counts, self.given = _longer(self.counts, room, UNKNOWN), _longer(self.given, room, False)
         self.known = max(self.known, rows)
 
     # --- An update --------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ Bind = Callable[[Program, Words], Mapping[str, Callable[..., Any]]]
 Facts = Sequence[Row] | ColumnFacts
 
 
+OUT_OF_MEMORY = "E803"
 # A database is written anew on closing if its updates took so many seconds, and so many times what writing it took.
 COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES = 2.0, 4.0
 # While it is open, after so many times that.
@@ -135,11 +136,31 @@ class Maintained:
 
     # --- Transactions -----------------------------------------------------------------------------
 
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
+        everything is as the directory has it."""
+        try:
+            yield
+        except BaseException as error:
+            is_ours = isinstance(error, FlintlogError) and error.diagnostics[0].code != OUT_OF_MEMORY
+            if not is_ours:
+                with uninterrupted():
+                    self._read()
+            raise
+
     @deep_recursion()
     def commit(self, change: Change, strategy: str = "auto") -> dict[str, RowChanges]:
         """Carries a change out and keeps it; returns what it changed, by relation. Where anything fails, there was no
         change."""
         self._store.require_lock()
+        with self._whole():
+            changed = self._commit(change, strategy)
+        if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
+            self.compact()
+        return changed
+
+    def _commit(self, change: Change, strategy: str) -> dict[str, RowChanges]:
         before = self.text, self.program
         try:
             self._apply(change, strategy)
@@ -147,21 +168,12 @@ class Maintained:
             with uninterrupted():
                 self._store.commit(change)
                 self._keep(change)
-        except BaseException:
+        except FlintlogError:
             if self.epoch != change.epoch:
-                with uninterrupted():
-                    self._take_back(before)
+                self.state.take_back()
+                self.text, self.program = before
             raise
-        if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
-            self.compact()
         return changed
-
-    def _take_back(self, before: tuple[str, Program]) -> None:
-        """There was no change since the program was another."""
-        self.state.take_back()
-        self.text, self.program = before
-        if self.state.is_torn():
-            self._read()
 
     def _takes_long_to_repeat(self, times: float = 1.0) -> bool:
         """Whether the changes since the last snapshot took long, and so would opening."""
@@ -245,7 +257,8 @@ class Maintained:
         self._require_own_rules(rules)
         compilation = self._with(rules)
         question = question_of(text, _types(compilation), lambda more: self._with(f"{rules.rstrip()}\n{more}"))
-        return self._answer(question, rules)
+        with self._whole():
+            return self._answer(question, rules)
 
     def _require_own_rules(self, rules: str) -> None:
         """Raises for rules that would add to relations of the database."""
@@ -265,7 +278,8 @@ class Maintained:
     def goal(self, text: str) -> tuple[str, Row]:
         """A row as a program writes it: `path(1, 3)`. FlintlogError for what is wrong with it."""
         question, relation = goal_of(text, _types(self._compilation(self.text)), self._with)
-        declared = self._answer(question)
+        with self._whole():
+            declared = self._answer(question)
         if relation not in self.program.relations:
             message = f"`{relation}` is inline: its rules stand in those that read it, and no rows are kept"
             raise FlintlogError([Diagnostic("E971", message, note="explain a row of a relation that reads it")])
@@ -276,12 +290,14 @@ class Maintained:
     def explain(self, relation: str, row: Row, depth: int) -> Explanation:
         checked = self._compilation(self.text).checked
         assert checked is not None
-        return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
+        with self._whole():
+            return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
 
     @deep_recursion()
     def check(self) -> list[str]:
         """What is not as it would be if everything were computed anew."""
-        return differences(self.state)
+        with self._whole():
+            return differences(self.state)
 
 
 def _types(compilation: Compilation) -> dict[str, list[str]]:

@@ -208,12 +208,6 @@ class State:
         for name in self.kept.keys() - self.normal.program.relations.keys():
             del self.kept[name]
 
-    def is_torn(self) -> bool:
-        """Whether an exception left rows as no `take_back` can mend them."""
-        kept = [*self.kept.values()]
-        kept += [counts.pairs for stratum in self.strata.values() for counts in (stratum.counts or {}).values()]
-        return any(each.relation.is_torn for each in kept)
-
     def _let_go_of(self, moved: set[str]) -> None:
         """Makes anew what has been made ready for the former logs of relations."""
         for relations, stratum in self.strata.items():

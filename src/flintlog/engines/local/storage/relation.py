@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -73,7 +72,6 @@ class Relation:
         self._late: list[list[Array]] | None = None
         self._is_crowded = False  # whether keys found no place near enough in a short set
         self._grows = False  # whether rules compute values beyond what was known
-        self.is_torn = False  # whether rows, or their set, are being written anew, or somebody was interrupted in that
         self.looked_up: Relation | None = None  # where rules look whether a row is there, if not here
         self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
         self.block[R_ARITY] = arity
@@ -173,12 +171,6 @@ class Relation:
         self.delta, self.visible = delta, visible
         self.block[R_DELTA], self.block[R_VISIBLE] = delta, visible
 
-    @contextmanager
-    def _torn_meanwhile(self) -> Iterator[None]:
-        before, self.is_torn = self.is_torn, True
-        yield
-        self.is_torn = before  # not after an exception
-
     # --- Packing ----------------------------------------------------------------------------------
 
     def prepare(self, ranges: Sequence[Range], spare_bits: int = 1) -> None:
@@ -191,10 +183,9 @@ class Relation:
             return
         if not self._fits(ranges):
             columns = self.columns() if self.block[R_COUNT] else None
-            with self._torn_meanwhile():
-                self._set_packing(packing_for(ranges, spare_bits))
-                self.layout += 1
-                self._repack(columns)
+            self._set_packing(packing_for(ranges, spare_bits))
+            self.layout += 1
+            self._repack(columns)
         self._set_ranges(ranges)
 
     def hold(self) -> None:
@@ -302,8 +293,7 @@ class Relation:
             return room
         bits = self.block[R_BITS]
         if wanted * 8 > 5 << bits or self.block[R_CROWDED]:
-            with self._torn_meanwhile():
-                self._grow_table(max(bits + 1, self._bits_for(wanted)))
+            self._grow_table(max(bits + 1, self._bits_for(wanted)))
             bits = self.block[R_BITS]
         return min(room, (5 << bits) // 8 - self.size)
 
@@ -354,12 +344,11 @@ class Relation:
         if size >> 3 > max(2 * self._table.nbytes, min(MAX_BIT_BYTES, BIT_BYTES_A_ROW * self.size)):
             return
         self._request(size >> 3)
-        with self._torn_meanwhile():
-            self._table = np.zeros(size >> 6, np.int64)
-            self._bit_ranges = list(ranges)
-            self.block[R_LAST], self.block[R_STRIDE] = self.packing.widths[-1], stride
-            self._publish(SET_BITS, size)
-            kernels().fill_table(self.block.address)
+        self._table = np.zeros(size >> 6, np.int64)
+        self._bit_ranges = list(ranges)
+        self.block[R_LAST], self.block[R_STRIDE] = self.packing.widths[-1], stride
+        self._publish(SET_BITS, size)
+        kernels().fill_table(self.block.address)
 
     # --- Insertion --------------------------------------------------------------------------------
 
