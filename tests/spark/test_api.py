@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
 
 import flintlog as fl
+from flintlog.api.run import Run, evaluate
+from flintlog.engines.spark.jobs import Jobs
+from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,3 +112,29 @@ def test_mistakes_in_frames_are_said(spark: SparkSession):
         PROGRAM.run(edge=spark.createDataFrame([(1,)], "x long"), name=NAMES)
     with pytest.raises(fl.FlintlogError, match="E909"):
         PROGRAM.run(egde=spark.createDataFrame(EDGES, "x long, y long"))
+
+
+def test_checkpoints_that_cannot_be_written_are_known_at_once(spark: SparkSession, tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(fl.FlintlogError, match=r"E712.*cannot write checkpoints to `.*file`"):
+        PROGRAM.run(edge=EDGES, name=NAMES, spark=spark, checkpoint_dir=tmp_path / "file")
+
+
+def test_resident_tasks_wait_for_lost_executors(spark: SparkSession, monkeypatch: pytest.MonkeyPatch):
+    """Spark does not try again if slots are missing when it looks at the stage of the rows that tasks are to have."""
+    finish, lost, notes = Jobs._finish, iter([True, True]), list[str]()
+
+    def with_too_few_slots(self: Jobs, *arguments: Any, **options: Any) -> None:
+        if options.get("barrier") and next(lost, False):
+            raise PySparkException("[SPARK-24819]: Barrier execution mode does not allow run a barrier stage")
+        finish(self, *arguments, **options)
+
+    monkeypatch.setattr(Jobs, "_finish", with_too_few_slots)
+    run = Run(
+        given={"edge": EDGES, "name": NAMES},
+        engine="spark",
+        spark=SparkOptions(session=spark, strategy="resident"),
+        progress=lambda progress: notes.append(progress.note) if progress.note else None,
+    )
+    assert {*evaluate(PROGRAM.compilation.program, run)["path"]} == PATHS
+    assert len([note for note in notes if "an executor was lost" in note]) == 2

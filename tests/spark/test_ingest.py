@@ -210,6 +210,16 @@ def test_bad_records_are_set_aside_with_their_reasons(spark, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("limit", [-1, 1 << 20])
+def test_what_is_odd_is_said_beside_bad_records(spark, tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(ingest, "READ_HERE", limit)
+    (tmp_path / "r.facts").write_bytes(b"1\n7\t8\nx\n")
+    warned: list[Diagnostic] = []
+    frame = read(spark, relation("number"), tmp_path, bad_records=str(tmp_path / "aside"), notify=warned.append)
+    assert rows(frame, relation("number")) == [(1,), (7,)]
+    assert sorted(warning.code for warning in warned) == ["W701", "W703"]
+
+
+@pytest.mark.parametrize("limit", [-1, 1 << 20])
 def test_damaged_files_are_refused_whatever_is_said_of_records(spark, tmp_path, monkeypatch, limit):
     monkeypatch.setattr(ingest, "READ_HERE", limit)
     (tmp_path / "r.facts.gz").write_bytes(gzip.compress(b"1\n" * 99)[:-9])

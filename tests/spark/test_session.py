@@ -46,6 +46,14 @@ def test_without_pyspark_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatc
     assert str(caught.value) == said
 
 
+def test_a_session_that_does_not_fit(spark: SparkSession, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(FlintlogError, match="E924"):
+        open_session(SparkOptions(session=spark, master="local[7]"), "another")
+    monkeypatch.setattr(spark.sparkContext, "_jsc", None)  # which is what stopping it does
+    with pytest.raises(FlintlogError, match=r"E923.*has been stopped"):
+        open_session(SparkOptions(session=spark), "stopped")
+
+
 def test_a_session_on_another_master_is_not_replaced(spark: SparkSession):
     with pytest.raises(FlintlogError, match="E924"):
         open_session(SparkOptions(master="local[1]"), "other")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.io.schema import column_places
 from flintlog.ir.program import Relation
 
 
@@ -62,13 +63,11 @@ def _rows(names: Sequence[str], columns: Sequence[Sequence[Any]], count: int, re
 
 
 def _chosen(names: Sequence[str], relation: Relation) -> Sequence[int]:
-    """Which column of a table belongs to each column of the relation: by name, whatever the order, or by position where
-    no name fits. As with files, names that fit in part are a mistake: one of the two ways would go wrong silently."""
+    """Which column of a table belongs to each column of the relation."""
     wanted = [column.name for column in relation.columns]
-    if all(names.count(name) == 1 for name in wanted):
-        return [names.index(name) for name in wanted]
-    if len(names) == len(wanted) and not set(names) & set(wanted):
-        return range(len(wanted))
+    chosen = column_places(wanted, names)
+    if chosen is not None:
+        return chosen
     message = f"the columns of the table for `{relation.name}` are not those of the relation"
     note = f"the table has {_listed(names)}, the relation {_listed(wanted)}"
     raise FlintlogError([Diagnostic("E908", message, note=note)])

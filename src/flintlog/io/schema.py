@@ -9,6 +9,18 @@ from flintlog.io.text_values import value_parser, value_printer
 from flintlog.types import Field, Kind, ScalarType, Type, TypeTable, Value
 
 
+def column_places(wanted: Sequence[str], names: Sequence[str]) -> list[int] | None:
+    """Where columns stand among others that were found: by name, whatever the order; by name in small or capital
+    letters; or, where no name fits, by position. None for names that fit in part: one of the ways would go wrong
+    silently."""
+    folded, found = [name.casefold() for name in wanted], [name.casefold() for name in names]
+    for some, among in ((wanted, names), (folded, found)):
+        if all(among.count(name) == 1 for name in some) and len(set(some)) == len(some):
+            return [among.index(name) for name in some]
+    by_position = len(found) == len(folded) and not set(found) & set(folded)
+    return list(range(len(wanted))) if by_position else None
+
+
 @dataclass(frozen=True)
 class Schema:
     """`name` is what the relation is called outside of the program."""
@@ -30,13 +42,8 @@ class Schema:
         return [self.types[column.type].kind for column in self.columns]
 
     def places_in(self, names: Sequence[str]) -> list[int] | None:
-        """Where the relation's columns stand among columns that were found: by name or, where no name fits, by
-        position; None if that cannot be said."""
-        wanted = [column.name for column in self.columns]
-        if all(names.count(name) == 1 for name in wanted):
-            return [names.index(name) for name in wanted]
-        by_position = len(names) == len(wanted) and not set(names) & set(wanted)
-        return list(range(len(wanted))) if by_position else None
+        """Where the relation's columns stand among columns that were found, as `column_places` has it."""
+        return column_places([column.name for column in self.columns], names)
 
     def parser(self, column: Field) -> Callable[[str], Value]:
         return value_parser(column.type, self.types, self.word_size)

@@ -46,6 +46,8 @@ def test_columns_go_by_name_and_else_by_position() -> None:
     assert rows("edge", pa.table({"a": [1], "b": [2]})) == [(1, 2)]
     assert rows("edge", pa.table({"note": ["n"], "y": [1], "x": [2]})) == [(2, 1)]
     assert rows("edge", {"a": [1], "b": [2]}) == [(1, 2)]
+    assert rows("edge", pa.table({"Y": [2], "X": [1]})) == [(1, 2)]  # as Spark has it, capitals are no others
+    assert code("edge", pa.table({"X": [1], "z": [2]})) == "E908"
     assert code("edge", pa.table({"x": [1], "z": [2]})) == "E908"
     assert code("edge", pa.table({"a": [1]})) == "E908"
     assert code("edge", {"x": [1], "y": [1, 2]}) == "E908"

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress, load_engine
+from flintlog.engines.spark.data.locations import is_address
 from flintlog.engines.spark.machines import travel_by_value
 from flintlog.engines.spark.sessions.session import interruptible, open_session, require_packages
 from flintlog.engines.symbol_order import constants, numbers_show
+from flintlog.io.parameters import without_scheme
 from flintlog.ir.program import Program
 from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words
@@ -33,6 +37,7 @@ class SparkEngine:
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         require_packages()
+        _require_checkpoints(evaluation.spark.checkpoint_dir)
         spark, _ = open_session(evaluation.spark, "flintlog", lambda text: evaluation.progress(Progress(note=text)))
         with interruptible(spark, f"flintlog-{id(evaluation)}", "flintlog: reading facts"):
             plain = _plain_inputs(spark, program, evaluation)
@@ -68,6 +73,21 @@ class SparkEngine:
         travel_by_value(evaluation.functions)
         dictionary = Dictionary(spark, machine, program.types)
         return SparkRun(spark, program, evaluation, dictionary, texts, plain).run()
+
+
+def _require_checkpoints(directory: str | None) -> None:
+    """Raises where checkpoints could not be written to a directory of this machine: now, not after hours."""
+    if directory is None or is_address(directory):
+        return
+    path = Path(without_scheme(directory))
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        message = f"cannot write checkpoints to `{path}`: {error.strerror or error}"
+        note = "--checkpoint-dir names a directory that this machine and all executors can write to"
+        raise FlintlogError([Diagnostic("E712", message, note=note)]) from None
 
 
 def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation) -> dict[str, DataFrame]:

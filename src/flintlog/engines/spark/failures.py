@@ -33,6 +33,11 @@ _REMEDIES = {
 }
 
 
+def wants_slots(error: BaseException) -> bool:
+    """Whether tasks could not begin because they have to run at once, and there are too few slots."""
+    return _SLOTS.search(str(error)) is not None
+
+
 @contextmanager
 def explained(strata: str, strategy: str) -> Iterator[None]:
     """Turns Spark's exceptions, and a task's want of memory, into an error that names the strata."""
@@ -64,7 +69,8 @@ def _diagnosis(text: str, strata: str, strategy: str) -> Diagnostic:
         return Diagnostic("E933", message, note="run it again; --checkpoint-dir names a place that outlives executors")
     if _SLOTS.search(text):
         message = f"{strata} ({strategy}): the cluster has fewer slots than the stratum has tasks"
-        return Diagnostic("E932", message, note="fewer --partitions, or another --strategy")
+        note = "if executors were lost, run it again; otherwise fewer --partitions, or another --strategy"
+        return Diagnostic("E932", message, note=note)
     if _MEMORY.search(text):
         return Diagnostic(
             "E803",
@@ -84,6 +90,7 @@ def _first_line(text: str) -> str:
 
 
 def _cause(text: str) -> str | None:
-    """The last word of a Python traceback in Spark's message, where there is one."""
-    found = re.findall(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Lost|Gone|Missing)\b: .*)$", text, re.MULTILINE)
+    """The last word of a Python traceback, or of Java's, in Spark's message, where there is one."""
+    names = r"(?:\w+\.)*\w*(?:Error|Exception|Lost|Gone|Missing)"
+    found = re.findall(rf"^[:\s]*((?:Caused by: )?{names}\b: .*)$", text, re.MULTILINE)
     return found[-1][:300] if found else None

@@ -18,9 +18,10 @@ from flintlog.engines.spark.data.frames import made, promised_frame_of, table_be
 from flintlog.engines.spark.data.parcels import Parcel, Parcels
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
+from flintlog.engines.spark.failures import wants_slots
 from flintlog.engines.spark.machines import MachineSeed
 from flintlog.engines.spark.pivot import decompose, find_pivots
-from flintlog.engines.spark.sessions.session import is_connect
+from flintlog.engines.spark.sessions.session import await_slots, is_connect
 from flintlog.engines.spark.spread import spread
 from flintlog.engines.spark.tagged import messages_of, output_schema, table_of, tagged, untagged, width_of
 from flintlog.engines.spark.tasks import DecomposedTask, ResidentTask, SingleTask, Work
@@ -40,6 +41,8 @@ MOST_WHOLE = 8
 MOST_CARRIED = 64 << 20
 # What tasks may tell the driver of their results, in bytes and all together: larger ones stay where they are.
 MOST_TOLD = 4 << 20
+# How often resident tasks may fail to begin for want of slots before that is an error.
+BEGUN_AGAIN = 3
 # Snapshots are not taken more often than this, in seconds.
 SNAPSHOT_SECONDS = 2.0
 
@@ -94,7 +97,24 @@ class Jobs:
         self._finish(placed, DecomposedTask(work, parts, self.tasks), work)
 
     def run_resident(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str], place: int) -> None:
+        """There were enough slots when the run began. An executor that is lost before the tasks begin, which Spark does
+        not make up for, is waited for."""
         ranks = max(1, min(self.tasks, self.slots))
+        for last in (*[False] * BEGUN_AGAIN, True):
+            try:
+                self._run_resident(segment, outputs, sized, place, ranks)
+            except Exception as error:
+                if last or not wants_slots(error):
+                    raise
+                note = "an executor was lost before the tasks began; they begin when there is another"
+                self.evaluation.progress(Progress(note=note))
+                await_slots(self.spark, ranks)
+            else:
+                return
+
+    def _run_resident(
+        self, segment: Segment, outputs: Sequence[str], sized: Sequence[str], place: int, ranks: int
+    ) -> None:
         placement = spread(self.program, segment.strata, self.small, cut=ranks > MOST_WHOLE)
         work = self._work(placement.program, self._inputs(segment.strata), outputs, sized)
         frame = self._sent(work, lambda name: self.frames[name], ranks)

@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py4j.protocol import Py4JError
-
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.memory import total_memory
@@ -18,7 +16,7 @@ from flintlog.engines.spark.data.ingest import estimated_bytes
 from flintlog.engines.spark.failures import explained
 from flintlog.engines.spark.jobs import Jobs
 from flintlog.engines.spark.results import SparkRows
-from flintlog.engines.spark.sessions.session import is_connect
+from flintlog.engines.spark.sessions.session import is_connect, slots_now
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import relations_of
@@ -42,7 +40,7 @@ class SparkRun:
     def run(self) -> Mapping[str, Collection[Row]]:
         self.whole = without_shared(self.program)
         relations = self.program.relations
-        slots = self._slots()
+        slots = slots_now(self.spark)
         tasks = self.evaluation.spark.partitions or slots
         sizes = {name: estimated_bytes(frame) for name, frame in self.plain.items()}
         words = self.dictionary.encode({name: (relations[name], frame) for name, frame in self.plain.items()})
@@ -183,21 +181,11 @@ class SparkRun:
 
     # --- The cluster ------------------------------------------------------------------------------
 
-    def _slots(self) -> int:
-        if is_connect(self.spark):
-            return int(self.spark.conf.get("spark.default.parallelism", None) or 2)
-        context = self.spark.sparkContext
-        try:
-            spark = context._jsc.sc()  # what a stage of tasks that must run at once is measured by
-            return max(1, int(spark.maxNumConcurrentTasks(spark.resourceProfileManager().defaultResourceProfile())))
-        except (AttributeError, Py4JError):
-            return int(context.defaultParallelism)
-
     def _memory(self) -> int:
         """What tasks may take together, roughly: on one machine what it has; elsewhere what executors were given."""
         if is_connect(self.spark) or str(self.spark.sparkContext.master).startswith("local"):
             return self.evaluation.memory_limit or total_memory() * 4 // 5
-        return self.evaluation.memory_limit or (self._slots() << 30)
+        return self.evaluation.memory_limit or (slots_now(self.spark) << 30)
 
     def _describe(self, text: str) -> None:
         if not is_connect(self.spark):

@@ -64,7 +64,7 @@ def settled(
         total, noted, bad = _counts(source, parsed)
         if bad:
             handle(source, place(), bad)
-        elif noted:
+        if noted > bad:
             _say_odd(source, name, parsed)
     except BaseException:
         if keeps:
@@ -91,10 +91,13 @@ def _say_odd(source: Source, name: str, parsed: DataFrame) -> None:
     """Passes on what is odd about a source, without its place: that would take reading it again."""
     from pyspark.sql import functions as fn
 
-    for row in parsed.where(fn.col(NOTE).isNotNull()).select(NOTE).limit(1).collect():
-        note = unpacked_note(row[NOTE]).with_name(name)
-        for found in note.found:
-            source.notify(Diagnostic(found.code, f"{found.message}: `{note.text}`", source.span, found.remedy))
+    for row in parsed.where(fn.col(NOTE).startswith("W")).select(NOTE).limit(1).collect():
+        say_odd(source, unpacked_note(row[NOTE]).with_name(name))
+
+
+def say_odd(source: Source, note: Note) -> None:
+    for found in note.found:
+        source.notify(Diagnostic(found.code, f"{found.message}: `{note.text}`", source.span, found.remedy))
 
 
 def handle(source: Source, placed: Placed, bad: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Report
-from flintlog.engines.spark.data.bad_records import Placed, handle
+from flintlog.engines.spark.data.bad_records import Placed, handle, say_odd
 from flintlog.engines.spark.data.frames import frame_of, promised_frame_of
 from flintlog.engines.spark.data.line_tasks import LineJob, read_carefully
 from flintlog.engines.spark.data.notes import NOTE, Note, note_of
@@ -97,6 +97,8 @@ def read_lines_here(source: Source, job: LineJob, files: Sequence[Path]) -> Data
         bad = [replace(note, line=index + 1) for index, note in notes if note.is_bad]
         if bad:
             _set_aside(source, bad, str(file))
+        for note in [note for _, note in notes if not note.is_bad][:1]:
+            say_odd(source, note.with_name(str(file)))
     return _frame(source, [rows])
 
 

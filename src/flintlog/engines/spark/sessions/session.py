@@ -41,8 +41,10 @@ def open_session(
     Nobody but `end_session` stops a session that was made here: results are computed when they are looked at.
     """
     require_packages()
-    session = options.session if options.session is not None else _found(options.master)
-    if session is None:
+    session = options.session if options.session is not None else _found()
+    if session is not None:
+        _require_fit(session, options.master)
+    else:
         session = _Made.session = _made(options.master, name)
         _await_executors(session, say)
     ship(session)
@@ -131,20 +133,27 @@ def require_packages() -> None:
         raise FlintlogError([Diagnostic("E920", message, note="pip install 'flintlog[spark]'")])
 
 
-def _found(master: str | None) -> SparkSession | None:
+def _found() -> SparkSession | None:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     session: SparkSession | None = SparkSession.getActiveSession()
     if session is None and SparkContext._active_spark_context is not None:
         session = SparkSession.builder.getOrCreate()  # another thread's, or there is no more than a context so far
-    if session is not None and master is not None and not is_connect(session):
-        known = session.sparkContext.master
-        if known != master:
-            message = f"there is a session on `{known}`, and Spark has only one to a process"
-            note = f"stop it to run on `{master}`, or leave the master out"
-            raise FlintlogError([Diagnostic("E924", message, note=note)])
     return session
+
+
+def _require_fit(session: SparkSession, master: str | None) -> None:
+    """Raises for a session that has been stopped, or is on another master than the one that was asked for."""
+    if is_connect(session):
+        return
+    context = session.sparkContext
+    if context._jsc is None:
+        raise FlintlogError([Diagnostic("E923", "the session has been stopped", note="make another one")])
+    if master is not None and context.master != master:
+        message = f"there is a session on `{context.master}`, and Spark has only one to a process"
+        note = f"stop it to run on `{master}`, or leave the master out"
+        raise FlintlogError([Diagnostic("E924", message, note=note)])
 
 
 def _made(master: str | None, name: str) -> SparkSession:
@@ -231,6 +240,27 @@ def _await_executors(session: SparkSession, say: Callable[[str], None]) -> None:
         say(f"{context.master} has given no executor yet: are there workers with free cores and memory?")
 
 
+def slots_now(session: SparkSession) -> int:
+    """How many tasks can run at once, on the executors that there are."""
+    from py4j.protocol import Py4JError
+
+    if is_connect(session):
+        return int(session.conf.get("spark.default.parallelism", None) or 2)
+    context = session.sparkContext
+    try:
+        spark = context._jsc.sc()  # what a stage of tasks that must run at once is measured by
+        return max(1, int(spark.maxNumConcurrentTasks(spark.resourceProfileManager().defaultResourceProfile())))
+    except (AttributeError, Py4JError):
+        return int(context.defaultParallelism)
+
+
+def await_slots(session: SparkSession, count: int) -> None:
+    """Waits for executors that take the place of lost ones, as long as for the first."""
+    started = time.monotonic()
+    while slots_now(session) < count and time.monotonic() - started < PATIENCE:
+        time.sleep(0.1)
+
+
 def _executors(context: SparkContext) -> int:
     """How many there are beside the driver."""
     count: int = context._jsc.sc().getExecutorMemoryStatus().size()
@@ -239,5 +269,5 @@ def _executors(context: SparkContext) -> int:
 
 def _refused(master: str, error: Exception) -> FlintlogError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    cause = next((line for line in lines if "Exception: " in line), lines[0])
+    cause = next((line for line in lines if "Exception: " in line), lines[0]).lstrip(": ")
     return FlintlogError([Diagnostic("E923", f"Spark gives no session on `{master}`: {cause}", note=log_note())])
