@@ -120,7 +120,8 @@ def follow(folder: Path, seed: int, changes: int, most_new: int) -> int:
                 make_change(database, strategy, gone, edges, costs)
             with suppress(Interrupt), interrupted(chance.randrange(1, LAST_LINE // 4)):
                 database.query(QUESTION)
-            expected = {(x, z) for x, y in database["p"] for v, z in database["e"] if v == y and x < z}
+            rows = rows_of(database)
+            expected = {(x, z) for x, y in rows["p"] for v, z in rows["e"] if v == y and x < z}
             assert {*database.query(QUESTION)} == expected
             assert database.check() == []
     return interrupts
