@@ -112,6 +112,15 @@ def test_a_failed_change_leaves_no_trace(database: Maintained, monkeypatch: pyte
     assert len(database.rows("p")) == 6
 
 
+@pytest.fixture
+def hears_interrupts() -> Iterator[None]:
+    """A process that was started in the background may ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("hears_interrupts")
 def test_an_interrupt_after_the_write_does_not_undo_it(
     database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
