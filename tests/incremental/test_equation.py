@@ -101,20 +101,13 @@ def test_strategies_take_turns(script: object, strategies: list[str]) -> None:
     follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
 
 
-@given(scripts(), _strategies)
+@pytest.mark.parametrize("bounds", [{"MOST_GONE": 1, "FEW": 0}, {"MOST_NEW": 0}], ids=["mostly gone", "computed again"])
+@given(script=scripts(), strategies=_strategies)
 @FAST
-def test_rows_that_are_gone_are_left_out(script: object, strategies: list[str]) -> None:
+def test_rows_go_into_other_logs(script: object, strategies: list[str], bounds: dict[str, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flintlog.incremental.kept.MOST_GONE", 1)
-        patch.setattr("flintlog.incremental.kept.FEW", 0)
-        follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
-
-
-@given(scripts(), _strategies)
-@FAST
-def test_what_is_computed_again_becomes_the_log(script: object, strategies: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flintlog.incremental.kept.MOST_NEW", 0)
+        for name, bound in bounds.items():
+            patch.setattr(f"flintlog.incremental.kept.{name}", bound)
         follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
 
 

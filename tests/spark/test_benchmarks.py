@@ -14,6 +14,7 @@ from benchmarks.answer import wrong_parts
 from benchmarks.definition import PROGRAMS, Benchmark, load
 from benchmarks.facts import stage
 from tests.benchmark_data import data_sets
+from tests.spark.test_programs import PARTITIONS
 
 from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate, write_results
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 BENCHMARKS = {path.parent.name: load(path.parent) for path in sorted(PROGRAMS.glob("*/bench.toml"))}
-PARTITIONS = (1, 2, 7)
 # So many lines of each file are a small data set, on which most rules still find something.
 FIRST_LINES = 200
 

@@ -186,8 +186,10 @@ class State:
         self._rules_are_settled()
         for name, kept in [*self.kept.items()]:
             with suppress(FlintlogError):  # no memory: they stay as they are
-                self.kept[name] = kept.without_what_is_gone()
-                moved |= {name} if self.kept[name] is not kept else set()
+                other = kept.without_what_is_gone()
+                if other is not kept:
+                    self.kept[name] = other
+                    moved.add(name)
         self._let_go_of(moved)
         self._before = self.normal, self.strata
 

@@ -15,7 +15,7 @@ from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation, Progress, load_engine
 from flintlog.engines.spark.data.locations import is_address
 from flintlog.engines.spark.machines import travel_by_value
-from flintlog.engines.spark.sessions.session import interruptible, open_session, require_packages
+from flintlog.engines.spark.sessions.session import interruptible, is_connect, open_session, require_packages
 from flintlog.engines.symbol_order import constants, numbers_show
 from flintlog.io.parameters import without_scheme
 from flintlog.ir.program import Program
@@ -37,8 +37,9 @@ class SparkEngine:
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         require_packages()
-        _require_checkpoints(evaluation.spark.checkpoint_dir)
         spark, _ = open_session(evaluation.spark, "flintlog", lambda text: evaluation.progress(Progress(note=text)))
+        if not is_connect(spark):  # whose directories are the server's
+            _require_checkpoints(evaluation.spark.checkpoint_dir)
         with interruptible(spark, f"flintlog-{id(evaluation)}", "flintlog: reading facts"):
             plain = _plain_inputs(spark, program, evaluation)
             if numbers_show(program):

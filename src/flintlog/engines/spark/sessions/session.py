@@ -242,10 +242,10 @@ def _await_executors(session: SparkSession, say: Callable[[str], None]) -> None:
 
 def slots_now(session: SparkSession) -> int:
     """How many tasks can run at once, on the executors that there are."""
-    from py4j.protocol import Py4JError
-
     if is_connect(session):
         return int(session.conf.get("spark.default.parallelism", None) or 2)
+    from py4j.protocol import Py4JError
+
     context = session.sparkContext
     try:
         spark = context._jsc.sc()  # what a stage of tasks that must run at once is measured by
