@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.storage.row_places import RowPlaces
+from flintlog.engines.local.storage.some_rows import SomeRows
 from flintlog.io.column_facts import ColumnFacts
 
 # The round of a row that is not there.
@@ -36,17 +37,6 @@ class StoredRows:
     rounds: NDArray[np.int32]
     counts: NDArray[np.int32]
     given: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class SomeRows:
-    """Some rows of a relation, as they were when they were taken out of it."""
-
-    columns: list[Array]
-    size: int
-
-    def column(self, position: int, start: int, end: int) -> Array:
-        return self.columns[position][start:end]
 
 
 class Kept:
@@ -106,7 +96,7 @@ class Kept:
 
     def columns(self, places: Array) -> list[Array]:
         """The columns of some rows."""
-        return self.relation.columns_at(places)
+        return self.relation.rows_at(places).columns()
 
     def facts(self, places: Array) -> ColumnFacts:
         """Some rows, for a run."""
@@ -114,7 +104,7 @@ class Kept:
 
     def some(self, places: Array) -> SomeRows:
         """Some rows, to be looked at later."""
-        return SomeRows(self.columns(places), places.size)
+        return self.relation.rows_at(places)
 
     def is_whole(self) -> bool:
         """Whether all rows of the log are there now, so that it can stand for the relation."""

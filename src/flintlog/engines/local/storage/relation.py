@@ -45,6 +45,7 @@ from flintlog.engines.local.storage.packing import (
     stretched,
 )
 from flintlog.engines.local.storage.resources import Resources
+from flintlog.engines.local.storage.some_rows import SomeRows
 
 MIN_BITS = 6
 # Smaller sets have whole keys in their slots.
@@ -110,17 +111,14 @@ class Relation:
 
     def column(self, position: int, start: int, end: int) -> Array:
         """A copy of a column's values in some rows."""
-        if self.packing is not None:
-            return self.packing.unpack(self.log.array[start:end], position)
-        return self.log.array[start * self.arity : end * self.arity].reshape(-1, self.arity)[:, position].copy()
+        return SomeRows(self.log.array, self.packing, self.arity, self.size).column(position, start, end)
 
-    def columns_at(self, places: Array) -> list[Array]:
-        """The columns of the rows at some places of the log."""
-        if self.packing is not None:
-            keys = self.log.array[places]
-            return [self.packing.unpack(keys, position) for position in range(self.arity)]
-        rows = self.log.array[: self.size * self.arity].reshape(-1, self.arity)[places]
-        return [np.ascontiguousarray(rows[:, position]) for position in range(self.arity)]
+    def rows_at(self, places: Array) -> SomeRows:
+        """A copy of the rows at some places of the log."""
+        words = self.log.array
+        if self.packing is None:
+            words = words[: self.size * self.arity].reshape(-1, self.arity)
+        return SomeRows(words[places].ravel(), self.packing, self.arity, places.size)
 
     def sample(self, position: int, count: int) -> Array:
         """A column's values in about so many of the visible rows, spread evenly."""
