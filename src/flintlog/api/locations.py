@@ -33,7 +33,8 @@ def data_file(directive: IoDirective, directory: Path) -> Path | None:
     params = dict(directive.params)
     suffixes = _READ if directive.kind == "input" else _WRITTEN
     kind = params.get("IO", "file")
-    if kind not in suffixes or is_uri(named(directive)):
+    is_printed = kind == "json" and directive.kind == "output" and not named(directive)
+    if kind not in suffixes or is_uri(named(directive)) or is_printed:
         return None
     params = {"filename": name, **params} if (name := named(directive)) else params
     suffix = suffixes[kind]

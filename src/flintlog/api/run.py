@@ -10,11 +10,12 @@ from typing import Any, TextIO
 
 from flintlog.api.choose_engine import choose_engine
 from flintlog.api.functors import bind_functors
-from flintlog.api.locations import is_uri, named
+from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.engines.engine import Engine, Evaluation, Progress, load_engine
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io import check_output, read_facts, write_facts
+from flintlog.io.atomic import require_place
 from flintlog.io.column_facts import read_columns
 from flintlog.io.parameters import SPARK_ONLY
 from flintlog.ir.program import IoDirective, Program
@@ -157,6 +158,9 @@ def check_outputs(program: Program, output_dir: Path, engine: str = "") -> None:
         elif str(output_dir) != "-" and not (engine == "spark" and _is_sparks(directive)):
             try:
                 check_output(relation.name, relation.columns, params)
+                file = data_file(directive, output_dir)
+                if file is not None:
+                    require_place(file)
             except FlintlogError as error:
                 for diagnostic in error.diagnostics:
                     report.add(replace(diagnostic, span=directive.span))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EACCES
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,6 +43,23 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def require_place(path: Path) -> None:
+    """Raises what would keep a file from being written, as far as its directory, or the nearest that is there, tells:
+    to be asked before anybody computes what shall be in it."""
+    try:
+        if path.exists() and not path.is_file():
+            return  # written directly, or by somebody who replaces directories
+        place = path.resolve().parent
+        while not place.exists():
+            place = place.parent
+        if not place.is_dir():
+            raise FileExistsError
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
     except OSError as error:
         raise cannot_write(path, error) from error
 

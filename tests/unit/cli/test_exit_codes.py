@@ -109,6 +109,18 @@ def test_a_mistake_is_explained(here: Path, arguments: tuple[str, ...]):
     assert MISTAKES[arguments] in refused(*arguments, cwd=here)
 
 
+def test_where_nothing_can_be_written_nothing_is_computed(here: Path):
+    (here / "late.py").write_text("def twice(x):\n    raise ValueError('it ran')\n")
+    (here / "late.dl").write_text(
+        '.functor twice(x: number): number\n.decl r(x: number)\nr(@twice(1)).\n.output r(filename="reach.dl/r")\n'
+    )
+    said = refused("run", "late.dl", "--functors", "late.py", cwd=here)
+    assert "error[E712]: cannot write `reach.dl/r`: a file stands where its directory should be" in said
+    assert "it ran" not in said
+    (here / "late.dl").write_text((here / "late.dl").read_text().replace("reach.dl/r", "r"))
+    assert "it ran" in refused("run", "late.dl", "--functors", "late.py", cwd=here)
+
+
 def test_a_functors_file_that_fails_is_named(here: Path):
     (here / "broken.py").write_text("import no_such_module_at_all\n")
     said = refused("run", "reach.dl", "--functors", "broken.py", cwd=here)
