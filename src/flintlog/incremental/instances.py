@@ -15,7 +15,7 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
-from flintlog.engines.query import Query, Rows
+from flintlog.engines.query import Query
 from flintlog.incremental.clause import Clause
 from flintlog.incremental.kept import Kept
 from flintlog.ir.relation import Node
@@ -58,8 +58,11 @@ class Instances:
     """Finds the instances of one clause over all rows that are kept, also over those that are not there now: whoever
     asks looks at their rounds. Absences are not tested either."""
 
-    def __init__(self, clause: Clause, kept: Mapping[str, Kept], vectors: Vectors, workers: Workers) -> None:
+    def __init__(
+        self, clause: Clause, kept: Mapping[str, Kept], vectors: Vectors, workers: Workers, statistics: Statistics
+    ) -> None:
         self.clause, self._kept, self._vectors, self._workers = clause, kept, vectors, workers
+        self._statistics = statistics
         needed = {name for place in clause.places for value in place.values for name in columns_of(value)}
         needed |= {name for value in clause.output for name in columns_of(value)}
         kinds = {variable.name: variable for rows in clause.rows for variable in rows.variables}
@@ -136,7 +139,7 @@ class Instances:
             return known.pipeline
         rows = [literal for i, literal in enumerate(self.clause.rows) if i != place]
         query = Query([*rows, *self.clause.steps], list(self._variables))
-        plan = plan_query(query, None, Statistics(self._stored), given=given)
+        plan = plan_query(query, None, self._statistics, given=given)
         pipeline = Pipeline(plan, self._vectors, self._source, self._workers, given=sorted(given) if given else None)
         self._pipelines[place, given] = _Made(pipeline, relations, [relation.visible for relation in relations])
         return pipeline
@@ -144,9 +147,6 @@ class Instances:
     def _source(self, source: str | Node) -> Relation:
         assert isinstance(source, str)
         return self._kept[source].relation
-
-    def _stored(self, rows: Rows) -> Relation | None:
-        return self._source(rows.source)
 
 
 def full(values: Any, size: int) -> Array:

@@ -15,6 +15,7 @@ from flintlog.diagnostics import FlintlogError
 from flintlog.engines.closures import Machine
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.local.by_rows import encode
+from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
@@ -63,6 +64,8 @@ class State:
         self.recomputed: Mapping[str, str] = {}  # what the last update computed again, and why
         self._changes_of_rules: dict[tuple[str, ...], RuleChanges] = {}
         self._before = normal, self.strata
+        # What rules find out together about the relations of an update.
+        self._statistics = Statistics(lambda rows: self.kept[str(rows.source)].relation)
 
     def bootstrap(self, given: Mapping[str, ColumnFacts]) -> None:
         """Computes everything from the facts that are given."""
@@ -125,7 +128,7 @@ class State:
 
     def _clause(self, part: Part, rule: Rule) -> ClauseUpdate:
         clause = clause_of(rule, part.stratum.relations)
-        instances = Instances(clause, self.kept, self._vectors, self._workers)
+        instances = Instances(clause, self.kept, self._vectors, self._workers, self._statistics)
         return ClauseUpdate(rule, instances, ClauseRounds(clause, self.kept))
 
     def _fold(self, part: Part) -> FoldUpdate | None:
@@ -222,6 +225,7 @@ class State:
             )
 
     def _rules_are_settled(self) -> None:
+        self._statistics.forget()
         for changes in self._changes_of_rules.values():
             for clause in (*changes.lost, *changes.gained):
                 clause.rounds.before = clause.rounds.after = True

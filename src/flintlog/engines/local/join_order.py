@@ -22,15 +22,16 @@ def best_order(
     sources = [literal for literal in query.literals if isinstance(literal, Rows)]
     if statistics is None:
         return _as_written(sources, query.literals[delta] if delta is not None else None, given)
+    first = query.literals[delta] if delta is not None else None
+    others = [rows for rows in sources if rows is not first]
+    if len(others) <= 1:
+        return others
     search = _Search(query, statistics)
     bound: dict[str, Place | None] = dict.fromkeys(given)
     search.close(bound)
-    if delta is None:
-        return search.best(sources, bound, 1.0)[1]
-    first = query.literals[delta]
-    assert isinstance(first, Rows)
-    search.bind(first, bound)
-    return search.best([rows for rows in sources if rows is not first], bound, 1.0)[1]
+    if isinstance(first, Rows):
+        search.bind(first, bound)
+    return search.best(others, bound, 1.0)[1]
 
 
 def _as_written(sources: Sequence[Rows], first: Literal | None, given: Collection[str]) -> list[Rows]:

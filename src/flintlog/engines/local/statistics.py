@@ -29,6 +29,11 @@ class Statistics:
         self._keys: dict[tuple[object, tuple[int, ...]], tuple[Array, float]] = {}
         self._fanouts: dict[tuple[object, ...], float] = {}
 
+    def forget(self) -> None:
+        """Lets go of what was found out, and of the relations it was about."""
+        self._keys.clear()
+        self._fanouts.clear()
+
     def size(self, rows: Rows) -> float:
         relation = self._stored(rows)
         return float(relation.visible) if relation is not None and relation.visible else UNKNOWN_ROWS
