@@ -9,7 +9,7 @@ import pytest
 from tests.spark.dataframe_runs import Facts, Seen, agree, run_dataframe, run_naive
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark.dataframe import fixed, growing, relations, rounds
+from flintlog.engines.spark.dataframe import fixed, growing, plans, relations, rounds
 from flintlog.engines.spark.dataframe.leaves import frame_of_plan
 from flintlog.engines.spark.dataframe.workspace import Workspace
 
@@ -147,6 +147,7 @@ def _plans_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """What rules read whole has several parts; only what is new, and small parts, move to be joined with it."""
     monkeypatch.setattr(growing, "LARGE", 8)
+    monkeypatch.setattr(rounds, "SLOW", float("inf"))  # or rows are placed otherwise on a machine that is busy
     plans = _plans_of(monkeypatch)
     facts: Facts = {
         "base": [(i, i + 1, point) for i in range(6) for point in (0, 20)],
@@ -155,13 +156,38 @@ def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch:
     }
     agree(spark, BY_POINTS, facts, partitions=2)
     leaf = r"\*\(\d+\) Project[^\n]*\n[: ]*\+- \*\(\d+\) Scan ExistingRDD"
-    unmoved = rf"ShuffledHashJoin[^\n]* Inner,[^\n]*\n[: ]*:- {leaf}[^\n]*\n[: ]*\+- {leaf}"
+    unmoved = rf"ShuffledHashJoin[^\n]* (?:Inner|LeftSemi),[^\n]*\n[: ]*:- {leaf}[^\n]*\n[: ]*\+- {leaf}"
     # Two versions of the rule that joins the relation with itself, each with two large parts or more.
     assert max(len(re.findall(unmoved, plan)) for plan in plans) >= 4
 
 
 def test_sorted_joins_have_the_same_answer(spark: SparkSession) -> None:
     agree(spark, CLOSURE, chain(6), partitions=2, hash_rows=0)
+
+
+MET = """
+    .decl e(x: number, y: number) .input e
+    .decl p(x: number, y: number) .decl q(x: number, y: number) .output p, q
+    p(x, y) :- e(x, y), x < 2.
+    q(x, y) :- e(x, y).
+    q(x, z) :- q(x, y), e(y, z), p(x, _).
+    p(y, x) :- q(x, y), p(x, _), q(y, _), y < 9.
+"""
+
+
+@pytest.mark.parametrize("few", [0, 4, 1 << 40])
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_what_is_only_looked_for_multiplies_nothing(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, partitions: int, few: int
+) -> None:
+    """Rows that must be there, whatever else they say, are met once; also where they are first looked for by others,
+    which are fewer."""
+    monkeypatch.setattr(plans, "_FEW", few)
+    made = _plans_of(monkeypatch)
+    agree(spark, MET, {"e": [(i, (i * 7 + j) % 12) for i in range(12) for j in range(3)]}, partitions=partitions)
+    in_rounds = [plan for plan in made if "LeftAnti" in plan]
+    assert in_rounds
+    assert all("LeftSemi" in plan for plan in in_rounds)
 
 
 STAR = """

@@ -44,6 +44,10 @@ from flintlog.ir.relation import (
 from flintlog.ir.scalar import Column, Scalar
 from flintlog.ir.visit import columns_of, terms_of
 
+# Rows of so many times as many others are met by fewer of them: these are looked for first, as few rows are sooner in a
+# hash table than many.
+_FEW = 4
+
 Output = Sequence[tuple[str, Scalar]]
 
 
@@ -85,6 +89,11 @@ def _met(node: JoinFlatMap, left: Rows, right: Rows) -> list[tuple[Rows, Rows]]:
     return [(left, right)]
 
 
+def _only_tests(side: Node, node: JoinFlatMap) -> bool:
+    """Whether a side of a join has nothing to give but that it is there."""
+    return bool(node.on) and {column.name for column in side.schema} <= {*node.on}
+
+
 def _is_read(node: Node) -> bool:
     return isinstance(node, Scan | Values) or (isinstance(node, FlatMap) and not node.steps and _is_read(node.input))
 
@@ -112,7 +121,7 @@ class Plans:
                 return Rows(renamed(node.schema, found.text), found.count, tuple(pieces))
             case FlatMap():
                 inner = self.rows(node.input, passed_down(node.output, wanted))
-                return Rows(self.stepped(inner.text, node.input.schema, node.steps, node.output), inner.count)
+                return self._mapped(node, inner)
             case JoinFlatMap():
                 return self._joined(node)
             case SemiJoin() | AntiJoin():
@@ -128,6 +137,10 @@ class Plans:
                 raise InternalError("dataframe", f"the shared subplan {node.id} is not kept")
         raise InternalError("dataframe", f"unknown node {node!r}")
 
+    def _mapped(self, node: FlatMap, rows: Rows) -> Rows:
+        text = self.stepped(rows.text, node.input.schema, node.steps, node.output)
+        return Rows(text, rows.count, tuple([self._mapped(node, piece) for piece in rows.pieces]))
+
     # --- Joins ------------------------------------------------------------------------------------
 
     def _joined(self, node: JoinFlatMap) -> Rows:
@@ -136,6 +149,10 @@ class Plans:
             inner = self.rows(other)
             return Rows(self.stepped(inner.text, other.schema, node.steps, node.output), inner.count)
         left, right, on = self._sides(node)
+        if _only_tests(node.right, node):
+            return self._those_with(node, on, left, right, left=True)
+        if _only_tests(node.left, node):
+            return self._those_with(node, on, right, left, left=False)
         count = max(left.count, right.count) if on else left.count * right.count
         sides = dict.fromkeys((c.name for c in node.right.schema), "r")
         sides |= dict.fromkeys((c.name for c in node.left.schema), "l")
@@ -148,6 +165,27 @@ class Plans:
             texts.append(joined(hint, "JOIN", pair[0].text, pair[1].text, on, columns if plain else both, sides))
         text = self.sources.gathered(" UNION ALL ".join(texts))
         return Rows(text if plain else self.stepped(text, node.joined, node.steps, node.output), count)
+
+    def _those_with(self, node: JoinFlatMap, on: Sequence[str], rows: Rows, tested: Rows, *, left: bool) -> Rows:
+        """A join in which one side has only the key: a row of the other comes once, not once for each row it meets, but
+        for pieces of these. `left` says which is the other."""
+        side, key = (node.left, node.right) if left else (node.right, node.left)
+        columns, is_read = [column.name for column in side.schema], _is_read(side)
+        if rows.count * _FEW < tested.count and is_read:
+            found = [distinct(self._met_by(piece, rows, on, on)) for piece in tested.pieces or (tested,)]
+            tested = Rows(self.sources.gathered(" UNION ALL ".join(found)), rows.count)
+        pairs = [(rows, piece) for piece in tested.pieces] if is_read else []
+        pairs = pairs or ([(piece, tested) for piece in rows.pieces] if _is_read(key) else [])
+        texts = [self._met_by(*pair, on, columns) for pair in pairs or [(rows, tested)]]
+        text = self.sources.gathered(" UNION ALL ".join(texts))
+        return Rows(self.stepped(text, side.schema, node.steps, node.output), rows.count)
+
+    def _met_by(
+        self, rows: Rows, others: Rows, on: Sequence[str], columns: Sequence[str], kind: str = "LEFT SEMI JOIN"
+    ) -> str:
+        """Columns of the rows that agree with some of others, or with none."""
+        hint, picked = self.sources.hint(rows, others, either=False, on=on), [(name, name) for name in columns]
+        return joined(hint, kind, rows.text, others.text, on, picked, dict.fromkeys(columns, "l"))
 
     def _sides(self, node: JoinFlatMap) -> tuple[Rows, Rows, Sequence[str]]:
         """Both inputs of a join, and the columns they share. Where a key has very many rows on one side, these are
@@ -163,11 +201,8 @@ class Plans:
 
     def _tested(self, node: SemiJoin | AntiJoin) -> Rows:
         left, right = self.rows(node.left, node.on), self.rows(node.right, node.on)
-        hint = self.sources.hint(left, right, either=False, on=node.on)
         kind = "LEFT SEMI JOIN" if isinstance(node, SemiJoin) else "LEFT ANTI JOIN"
-        names = [(column.name, column.name) for column in node.schema]
-        sides = dict.fromkeys((name for name, _ in names), "l")
-        return Rows(joined(hint, kind, left.text, right.text, node.on, names, sides), left.count)
+        return Rows(self._met_by(left, right, node.on, [column.name for column in node.schema], kind), left.count)
 
     # --- Aggregates -------------------------------------------------------------------------------
 
