@@ -122,3 +122,31 @@ def test_a_log_that_cannot_be_written_anew_stays(database: fl.Database, monkeypa
         change.delete("e", chain(0, 3))
     assert database.check() == []
     assert sorted(database["p"]) == [(3, 4), (3, 5), (4, 5)]
+
+
+WORSE = {
+    "aggregate": "d(x, MIN(c)) :- e(x, c).",
+    "subsumption": "d(x, c) :- e(x, c).\nd(x, a) <= d(x, b) :- b < a.",
+}
+
+
+@pytest.mark.parametrize("rules", WORSE.values(), ids=WORSE)
+def test_given_rows_that_others_are_better_than(rules: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have places behind those of the log, for which there is no room yet when the log has just begun."""
+    monkeypatch.setattr(room, "FEW", 3)
+    program = fl.Program(f".decl e(x: number, c: number)\n.decl d(x: number, c: number)\n{rules}")
+    given = [(i, 5) for i in range(64)]
+    with fl.Database.create(tmp_path / "db", program, d=[*given, (0, 9)], e=chain(100, 400)) as database:
+        assert database.check() == []
+        for strategy in ("update", "bootstrap"):
+            with database.transaction(strategy=strategy) as change:
+                change.delete("e", chain(100, 400))
+            assert set(database["d"]) == set(given)
+            assert database.check() == []
+            with database.transaction(strategy=strategy) as change:
+                change.insert("e", chain(100, 400))
+        with database.transaction() as change:
+            change.delete("d", [(0, 5)])
+        assert (0, 9) in set(database["d"])
+    with fl.Database.open(tmp_path / "db") as database:
+        assert database.check() == []

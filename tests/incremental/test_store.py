@@ -6,11 +6,13 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
 from flintlog.diagnostics import FlintlogError
+from flintlog.incremental import store
 from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.store import Store
@@ -218,6 +220,36 @@ def test_a_manifest_that_is_none(database: Maintained, tmp_path: Path, content: 
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db")
     assert code_of(caught) in ("E942", "E943")
+
+
+def test_a_manifest_with_another_bit(database: Maintained, tmp_path: Path) -> None:
+    database.close()
+    manifest = tmp_path / "db" / "manifest.json"
+    content = manifest.read_bytes()
+    for place in range(0, len(content), 7):
+        manifest.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(FlintlogError) as caught:
+            opened(tmp_path / "db")
+        assert code_of(caught) in ("E942", "E943")
+
+
+def test_a_commit_stands_where_there_is_no_room_for_a_snapshot(
+    database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(folder: Path, *rest: object) -> dict[str, dict[str, int]]:
+        folder.mkdir()
+        (folder / "half").write_text("")
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store, "write_snapshot", no_room)
+    monkeypatch.setattr(Store, "is_worth_compacting", lambda self: True)
+    changed = database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert len(changed["p"].inserted) == 3
+    assert not (tmp_path / "db" / "snapshot-1").exists()
+    assert len(opened(tmp_path / "db").rows("p")) == len(database.rows("p")) == 6
+    with pytest.raises(FlintlogError) as caught:
+        database.compact()
+    assert code_of(caught) == "E949"
 
 
 def test_files_of_others_are_left_alone(tmp_path: Path) -> None:

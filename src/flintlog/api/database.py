@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -64,8 +64,15 @@ class Changes(Mapping[str, RelationChanges]):
             RelationResult(relations[name], inserted, types), RelationResult(relations[name], deleted, types)
         )
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._changed
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._changed)
+
+    def __repr__(self) -> str:
+        rows = [f"{name}: +{len(some.inserted)} -{len(some.deleted)}" for name, some in self._changed.items()]
+        return f"<changes of {', '.join(rows) or 'nothing'}>"
 
     def __len__(self) -> int:
         return len(self._changed)
@@ -76,22 +83,28 @@ class Changes(Mapping[str, RelationChanges]):
         return [name for name in self._program.relations if name in wanted or not wanted]
 
     def write(self, directory: str | PathLike[str]) -> None:
-        """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, as `.output` would."""
+        """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, tab-separated. What an earlier
+        transaction wrote there about an output that has not changed is removed."""
         for name in self.outputs():
-            if name in self._changed:
-                relation, rows = self._program.relations[name], self._changed[name]
-                for kind, some in (("inserted", rows.inserted), ("deleted", rows.deleted)):
-                    params = {"filename": f"{name}.{kind}.csv"}
-                    write_facts(
-                        name,
-                        relation.columns,
-                        params,
-                        some,
-                        self._program.types,
-                        output_dir=Path(directory),
-                        word_size=self._word_size,
-                        stdout=sys.stdout,
-                    )
+            changed = self._changed.get(name)
+            for kind in ("inserted", "deleted"):
+                file = f"{name}.{kind}.csv"
+                if changed is not None:
+                    self._write(name, getattr(changed, kind), Path(directory), file)
+                else:
+                    (Path(directory) / file).unlink(missing_ok=True)
+
+    def _write(self, name: str, rows: Collection[Row], directory: Path, file: str) -> None:
+        write_facts(
+            name,
+            self._program.relations[name].columns,
+            {"filename": file},
+            rows,
+            self._program.types,
+            output_dir=directory,
+            word_size=self._word_size,
+            stdout=sys.stdout,
+        )
 
 
 class Transaction:
@@ -134,6 +147,9 @@ class Transaction:
         return self._result
 
     def _say(self, name: str, data: Any, *, there: bool) -> None:
+        if self._result is not None:
+            message = "the transaction is committed: nothing can be added to it"
+            raise FlintlogError([Diagnostic("E946", message, note="begin another one")])
         program = self._database.program_of(self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
         self._rows.setdefault(name, {}).update(dict.fromkeys(rows, there))

@@ -65,9 +65,16 @@ def _key(value: Any) -> Any:
 
 
 def _has_float(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(_has_float(part) for part in value)
-    return isinstance(value, float)
+    if not isinstance(value, tuple):
+        return isinstance(value, float)
+    waiting = [value]
+    while waiting:  # lists may be as deep as they are long
+        for part in waiting.pop():
+            if isinstance(part, tuple):
+                waiting.append(part)
+            elif isinstance(part, float):
+                return True
+    return False
 
 
 def _with_bits(value: Any) -> Any:

@@ -94,6 +94,11 @@ class Kept:
             found[missing] = self.find(others, missing.size)
         return found
 
+    def enter_given(self, columns: Sequence[Array], size: int) -> None:
+        """Rows are facts, though others may have taken the place of some."""
+        places = self.enter(columns, size)  # first: it may make `given` longer
+        self.given[places] = True
+
     def columns(self, places: Array) -> list[Array]:
         """The columns of some rows."""
         return self.relation.rows_at(places).columns()
@@ -227,7 +232,7 @@ class Kept:
         given = np.flatnonzero(self.given[: self.known])
         other = Kept(computed[0])
         other.start(computed[1])
-        other.given[other.enter(self.columns(given), given.size)] = True
+        other.enter_given(self.columns(given), given.size)
         return other
 
     def _is_mostly_gone(self, size: int) -> bool:

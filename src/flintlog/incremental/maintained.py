@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,7 +130,8 @@ class Maintained:
         """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
         try:
             if self._store.is_locked and self._takes_long_to_repeat():
-                self.compact()
+                with suppress(FlintlogError):  # no room: opening takes longer
+                    self.compact()
         finally:
             self._store.close()
 
@@ -157,7 +158,8 @@ class Maintained:
         with self._whole():
             changed = self._commit(change, strategy)
         if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
-            self.compact()
+            with suppress(FlintlogError):  # no room: the journal has everything, and the next commit tries again
+                self.compact()
         return changed
 
     def _commit(self, change: Change, strategy: str) -> dict[str, RowChanges]:

@@ -84,7 +84,7 @@ class State:
             self.kept[name] = kept = Kept(relation)
             kept.start(run.rounds_of(name))
             if name in facts and len(facts[name]):  # some need not be there: others are better, or came first
-                kept.given[kept.enter(facts[name].columns, len(facts[name]))] = True
+                kept.enter_given(facts[name].columns, len(facts[name]))
         self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
         for relations, stratum in self.strata.items():
             stratum.seconds = seconds[relations]

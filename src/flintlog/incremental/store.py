@@ -16,8 +16,10 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+from zlib import crc32
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.numbered_values import NumberedValues
@@ -84,7 +86,7 @@ class Store:
         if manifest.get("format") != FORMAT:
             message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {FORMAT}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
-        if not manifest.keys() >= {"epoch", "snapshot", "journal", "files", "options"}:
+        if manifest.get("checksum") != _checksum(manifest):
             raise self._bad_manifest()
         return manifest
 
@@ -146,6 +148,8 @@ class Store:
         try:
             self._keep(epoch, program, values, kept, options)
         except OSError as error:
+            with suppress(OSError):
+                self._remove_others()  # what was written of it
             raise self._cannot_write(error) from None
 
     def _keep(
@@ -167,6 +171,7 @@ class Store:
             "files": files,
             "options": dict(options),
         }
+        manifest["checksum"] = _checksum(manifest)
         temporary = self.folder / f".{MANIFEST}.tmp"
         with temporary.open("w", encoding="utf-8") as stream:
             json.dump(manifest, stream, indent=1)
@@ -188,6 +193,12 @@ class Store:
         for path in self.folder.iterdir():
             if re.fullmatch(r"(snapshot|journal)-\d+", path.name) and path.name not in counts:
                 _remove(path)
+
+
+def _checksum(manifest: Mapping[str, Any]) -> int:
+    """Of everything else in it."""
+    rest = {key: value for key, value in manifest.items() if key != "checksum"}
+    return crc32(json.dumps(rest, sort_keys=True).encode())
 
 
 def _remove(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EACCES
@@ -30,12 +31,12 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write `path` with: it takes the name `path` at the end of the block, unless the block fails. Missing
     directories are made. A path that is no plain file, such as /dev/stdout, is written directly."""
     try:
-        target = path.resolve()
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file():
-            with target.open("wb") as direct:
+        if _is_no_file(path):
+            with _stream_at(path) as direct:
                 yield direct
             return
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
             with temporary.open("wb") as stream:
@@ -51,7 +52,7 @@ def require_place(path: Path) -> None:
     """Raises what would keep a file from being written, as far as its directory, or the nearest that is there, tells:
     to be asked before anybody computes what shall be in it."""
     try:
-        if path.exists() and not path.is_file():
+        if _is_no_file(path):
             return  # written directly, or by somebody who replaces directories
         place = path.resolve().parent
         while not place.exists():
@@ -62,6 +63,23 @@ def require_place(path: Path) -> None:
             raise PermissionError(EACCES, os.strerror(EACCES))
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def _stream_at(path: Path) -> BinaryIO:
+    """Something that is no plain file, to write on; a stream of this process goes on where it is."""
+    known = {"/dev/stdout": "1", "/dev/stderr": "2"}
+    number = known.get(str(path), path.name if path.parent == Path("/dev/fd") else "")
+    if not number.isdecimal():
+        return path.open("wb")
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    return os.fdopen(os.dup(int(number)), "wb")
+
+
+def _is_no_file(path: Path) -> bool:
+    """Whether a path leads to something else; what stands below /dev is a stream, even if a file is behind it."""
+    return (path.exists() and not path.is_file()) or path.parts[:2] == ("/", "dev")
 
 
 def cannot_write(path: Path, error: Exception) -> FlintlogError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from errno import EBADF
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -148,16 +150,23 @@ class _Job:
         return written_json(self.schema, in_order, as_objects)
 
 
-def _print(stdout: TextIO, pieces: Iterable[str]) -> None:
+def _print(stdout: TextIO | None, pieces: Iterable[str]) -> None:
     """Past the text layer where there is one: symbols may hold bytes that are no text."""
+    if stdout is None:  # the process was started without one
+        raise cannot_write(Path("/dev/stdout"), OSError(EBADF, os.strerror(EBADF)))
     buffer = getattr(stdout, "buffer", None)
     if buffer is None:
         stdout.writelines(pieces)
         return
-    stdout.flush()
-    for piece in pieces:
-        buffer.write(encode(piece))
-    buffer.flush()
+    try:
+        stdout.flush()
+        for piece in pieces:
+            buffer.write(encode(piece))
+        buffer.flush()
+    except BrokenPipeError:
+        raise  # somebody has read enough
+    except OSError as error:
+        raise cannot_write(Path("/dev/stdout"), error) from error
 
 
 # The usual one: a higher level takes several times as long for hardly a smaller file.

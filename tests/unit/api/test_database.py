@@ -32,6 +32,9 @@ def test_changes_are_kept_and_told(database: fl.Database, tmp_path: Path) -> Non
     assert sorted(change.result["path"].inserted) == [(2, 4), (3, 4)]
     assert sorted(change.result["path"].deleted) == [(1, 2), (1, 3)]
     assert change.result["edge"].deleted.rows() == [(1, 2)]
+    assert repr(change.result) == "<changes of edge: +1 -1, path: +2 -2>"
+    with pytest.raises(fl.FlintlogError, match="the transaction is committed"):
+        change.insert("edge", [(8, 9)])
     database.close()
     with fl.Database.open(tmp_path / "db", read_only=True) as again:
         assert sorted(again["path"]) == [(2, 3), (2, 4), (3, 4)]

@@ -280,3 +280,9 @@ def test_changes_as_files_as_arrow_and_by_call(database: fl.Database, tmp_path: 
     with database.transaction() as change:  # what was written can be read
         change.delete("edge", tmp_path / "out/edge.inserted.csv")
     assert len(change.result["path"].deleted) == 4
+    with database.transaction() as change:
+        change.insert("edge", [(4, 4)])
+        change.delete("edge", [(4, 4)])
+    assert "path" not in change.result
+    change.result.write(tmp_path / "out")  # nothing of before is left
+    assert list((tmp_path / "out").iterdir()) == []

@@ -109,6 +109,28 @@ def test_a_mistake_is_explained(here: Path, arguments: tuple[str, ...]):
     assert MISTAKES[arguments] in refused(*arguments, cwd=here)
 
 
+def test_standard_output_as_a_file(here: Path):
+    """Wherever it leads: what was written to it before and after stays."""
+    (here / "said.dl").write_text(
+        '.decl r(x: number)\nr(1). r(2).\n.output r(filename="/dev/stdout")\n.printsize r\n.output r(IO=stdout)\n'
+    )
+    command = [sys.executable, "-m", "flintlog", "run", "said.dl", "--quiet"]
+    piped = subprocess.run(command, cwd=here, capture_output=True, check=True).stdout
+    assert sorted(piped.splitlines()[:2]) == [b"1", b"2"]
+    assert b"r\t2" in piped.splitlines()
+    (here / "log").write_bytes(b"before\n")
+    with (here / "log").open("ab") as log:
+        subprocess.run(command, cwd=here, stdout=log, check=True)
+    assert (here / "log").read_bytes() == b"before\n" + piped
+    with (here / "log").open("wb") as log:
+        subprocess.run(command, cwd=here, stdout=log, check=True)
+    assert (here / "log").read_bytes() == piped
+    with Path("/dev/full").open("wb") as full:
+        failed = subprocess.run(command, cwd=here, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert failed.returncode == 1
+    assert b"error[E712]: cannot write `/dev/stdout`" in failed.stderr
+
+
 def test_where_nothing_can_be_written_nothing_is_computed(here: Path):
     (here / "late.py").write_text("def twice(x):\n    raise ValueError('it ran')\n")
     (here / "late.dl").write_text(
