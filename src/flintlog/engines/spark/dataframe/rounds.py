@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from flintlog.engines.best import Best, best_of
 from flintlog.engines.spark.dataframe.context import Context
+from flintlog.engines.spark.dataframe.delta_first import delta_first
 from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.places import joined_by
@@ -19,7 +21,7 @@ from flintlog.engines.spark.dataframe.tasks import failure_in
 from flintlog.engines.spark.dataframe.texts import numbered
 from flintlog.engines.spark.dataframe.workspace import Workspace
 from flintlog.ir.program import Program, Rule, Stratum
-from flintlog.ir.relation import Aggregate, Node, Scan, children
+from flintlog.ir.relation import Aggregate, AntiJoin, FlatMap, Node, Scan, SemiJoin, Values, children
 from flintlog.ir.scalar import Call
 from flintlog.ir.shared import in_place
 from flintlog.ir.visit import relations_of
@@ -63,6 +65,7 @@ class Rounds:
         # Rounds read what is new of one relation in a rule, and all of the others.
         scans = [list(self._own_scans(rule.body)) for rule in self.stratum.rules]
         self._read_whole = {scan.relation for own in scans if len(own) > 1 for scan in own}
+        self._bodies: dict[int, Node] = {}  # by the scan that reads what is new
         self._has_begun = False
 
     def run(self) -> dict[str, DataFrame]:
@@ -177,8 +180,30 @@ class Rounds:
 
     def _text(self, version: Version) -> str:
         self.sources.read(version.rule, version.scans, version.delta)
-        body = version.rule.body
+        body = self._body(version)
         return numbered(body.schema, self.sources.plans.rows(body).text)
+
+    def _body(self, version: Version) -> Node:
+        """The plan of a rule for what is new in one of its scans: the same in every round."""
+        body, delta = version.rule.body, version.delta
+        if delta is None:
+            return body
+        if id(delta) not in self._bodies:
+            self._bodies[id(delta)] = delta_first(body, delta, self._size)
+        return self._bodies[id(delta)]
+
+    def _size(self, node: Node) -> float:
+        """About how many rows a source has; nobody knows it of the stratum's own relations."""
+        match node:
+            case Scan():
+                return inf if node.relation in self.growing else self.inputs.counts.get(node.relation, inf)
+            case Values():
+                return len(node.rows)
+            case FlatMap():
+                return self._size(node.input)
+            case SemiJoin() | AntiJoin():
+                return self._size(node.left)
+        return inf
 
     def _own_scans(self, node: Node) -> Iterator[Scan]:
         """The scans of the stratum's own relations. What stands below an Aggregate repeats scans that stand beside it,
