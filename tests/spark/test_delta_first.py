@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from flintlog.api.program import Program
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.spark.dataframe.delta_first import delta_first
+from flintlog.engines.spark.dataframe.delta_first import Sources, delta_first
 from flintlog.ir import program as ir
 from flintlog.ir.relation import JoinFlatMap, Node, Scan
 from flintlog.ir.shared import without_shared
-from flintlog.ir.visit import walk
+from flintlog.ir.visit import relations_of, walk
 
 DECLARED = """
     .decl a(x: number, y: number) .input a
@@ -56,8 +57,9 @@ def put_otherwise(program: ir.Program) -> Iterator[ir.Program]:
         for r, rule in enumerate(stratum.rules):
             scans = [node for node in walk(rule.body) if isinstance(node, Scan) and node.relation in stratum.relations]
             for scan in scans:
-                body = delta_first(rule.body, scan, lambda node: len(node.schema))
-                assert begins_with(body, scan)
+                known = Sources(lambda node: len(node.schema), partial(reads, stratum.relations))
+                body = delta_first(rule.body, scan, known)
+                assert begins_with(body, scan, known)
                 assert body.schema == rule.body.schema
                 rules = (*stratum.rules[:r], replace(rule, body=body), *stratum.rules[r + 1 :])
                 yield replace(
@@ -65,13 +67,19 @@ def put_otherwise(program: ir.Program) -> Iterator[ir.Program]:
                 )
 
 
-def begins_with(node: Node, scan: Scan) -> bool:
-    """Whether no join stands beside the way from the root to the scan, but for one that computes something."""
+def reads(names: Sequence[str], node: Node) -> bool:
+    return not relations_of(node, {}).isdisjoint(names)
+
+
+def begins_with(node: Node, scan: Scan, known: Sources) -> bool:
+    """Whether no join of several that grow stands beside the way from the root to the scan, but for one that computes
+    something."""
     while isinstance(node, JoinFlatMap):
         sides = [node.left, node.right]
         inner = next(side for side in sides if any(part is scan for part in walk(side)))
         [other] = [side for side in sides if side is not inner]
-        if isinstance(other, JoinFlatMap) and node.on and not other.steps:
+        joined = isinstance(other, JoinFlatMap) and node.on and not other.steps
+        if joined and sum(known.grows(part) for part in walk(other) if isinstance(part, Scan)) > 1:
             return False
         node = inner
     return True
@@ -94,4 +102,4 @@ def test_what_is_so_already_stays() -> None:
     bodies = [rule.body for stratum in program.strata for rule in stratum.rules]
     for body in bodies:
         for scan in [node for node in walk(body) if isinstance(node, Scan)]:
-            assert delta_first(body, scan, lambda node: 0.0) is body
+            assert delta_first(body, scan, Sources(lambda node: 0.0, lambda node: True)) is body

@@ -1,40 +1,48 @@
 """Joins that begin with what is new.
 
-A rule's plan may join relations with each other before what is new in a round comes in: that would be done again in
-every round, or be kept, however large. Here the same joins go up from what is new, and take one relation after the
-other.
+A rule's plan may join relations with each other before what is new in a round comes in. Where two of them grow, that
+would be done again in every round, with all their rows; where several stay as they are, the result would be kept,
+however large. There the joins go up from what is new, and take one relation after the other. A relation that grows and
+inputs that restrict it, or two inputs, are joined as the plan says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
 
 from flintlog.ir.relation import AntiJoin, FlatMap, JoinFlatMap, Node, Scan, SemiJoin, children
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import columns_of, terms_of, walk
 
-Size: TypeAlias = Callable[[Node], float]
+# So many inputs in a row may well give more rows than all of them have.
+MANY = 3
 
 
-def delta_first(node: Node, delta: Scan, size: Size) -> Node:
-    """A node that has the same rows, if its joins can be put so; the node itself where they are so already. `size` is
-    about how many rows a source has."""
+@dataclass(frozen=True)
+class Sources:
+    """What is known of the sources of joins: about how many rows one has, and whether it grows."""
+
+    size: Callable[[Node], float]
+    grows: Callable[[Node], bool]
+
+
+def delta_first(node: Node, delta: Scan, sources: Sources) -> Node:
+    """A node that has the same rows, with its joins put so; the node itself where they are so already, or cannot be."""
     match node:
         case JoinFlatMap():
-            return _from_delta(node, delta, size)
+            return _from_delta(node, delta, sources)
         case FlatMap():
-            inner = delta_first(node.input, delta, size)
+            inner = delta_first(node.input, delta, sources)
             return node if inner is node.input else replace(node, input=inner)
         case SemiJoin() | AntiJoin():
-            return _inside(node, delta, size)
+            return _inside(node, delta, sources)
     return node
 
 
-def _inside(node: JoinFlatMap | SemiJoin | AntiJoin, delta: Scan, size: Size) -> Node:
+def _inside(node: JoinFlatMap | SemiJoin | AntiJoin, delta: Scan, sources: Sources) -> Node:
     """The node with its inputs put so."""
-    left, right = (delta_first(side, delta, size) if _has(side, delta) else side for side in (node.left, node.right))
+    left, right = (delta_first(side, delta, sources) if _has(side, delta) else side for side in (node.left, node.right))
     return node if left is node.left and right is node.right else replace(node, left=left, right=right)
 
 
@@ -42,16 +50,16 @@ def _has(node: Node, delta: Scan) -> bool:
     return any(part is delta for part in walk(node))
 
 
-def _from_delta(root: JoinFlatMap, delta: Scan, size: Size) -> Node:
-    start, groups = _path(root, delta)
+def _from_delta(root: JoinFlatMap, delta: Scan, sources: Sources) -> Node:
+    start, groups = _path(root, delta, sources)
     if all(len(group) == 1 for group in groups) or not _is_one_scope(root):
-        return _inside(root, delta, size)
-    order = _order(start, groups, size)
+        return _inside(root, delta, sources)
+    order = _order(start, groups, sources)
     if order is None:
         return root
     used = {name for _, value in root.output for name in columns_of(value)}
     used |= {name for step in root.steps for term in terms_of(step) for name in columns_of(term)}
-    result = delta_first(start, delta, size)
+    result = delta_first(start, delta, sources)
     for place, source in enumerate(order):
         later = used.union(*(_names(other) for other in order[place + 1 :]))
         result = _joined(result, source, later)
@@ -59,15 +67,22 @@ def _from_delta(root: JoinFlatMap, delta: Scan, size: Size) -> Node:
     return replace(result, steps=root.steps, output=root.output)
 
 
-def _path(root: JoinFlatMap, delta: Scan) -> tuple[Node, list[list[Node]]]:
+def _path(root: JoinFlatMap, delta: Scan, sources: Sources) -> tuple[Node, list[list[Node]]]:
     """The source that has what is new, and, from there up to the root, the sources that each join adds."""
     groups: list[list[Node]] = []
     node: Node = root
     while isinstance(node, JoinFlatMap) and (node is root or _is_plain(node)):
         inner, other = (node.left, node.right) if _has(node.left, delta) else (node.right, node.left)
-        groups.append(list(_sources(other)))
+        groups.append(_taken_apart(other, sources))
         node = inner
     return node, groups[::-1]
+
+
+def _taken_apart(node: Node, sources: Sources) -> list[Node]:
+    """What is joined with what is new, one after the other, instead of a node."""
+    parts = list(_sources(node))
+    growing = sum(map(sources.grows, parts))
+    return parts if growing > 1 or (not growing and len(parts) >= MANY) else [node]
 
 
 def _sources(node: Node) -> Iterator[Node]:
@@ -85,11 +100,11 @@ def _is_plain(join: JoinFlatMap) -> bool:
 
 def _is_one_scope(root: JoinFlatMap) -> bool:
     """Whether a name means the same in all sources: what a join leaves out, nobody beside it has."""
-    sources = list(_sources(root.left)) + list(_sources(root.right))
+    all_sources = list(_sources(root.left)) + list(_sources(root.right))
     for join in _plain_joins(root):
         gone = {column.name for column in join.joined} - _names(join)
         inside = {id(source) for source in _sources(join)}
-        if any(gone & _names(source) for source in sources if id(source) not in inside):
+        if any(gone & _names(source) for source in all_sources if id(source) not in inside):
             return False
     return True
 
@@ -102,7 +117,7 @@ def _plain_joins(join: JoinFlatMap) -> Iterator[JoinFlatMap]:
             yield from _plain_joins(side)
 
 
-def _order(start: Node, groups: Sequence[Sequence[Node]], size: Size) -> list[Node] | None:
+def _order(start: Node, groups: Sequence[Sequence[Node]], sources: Sources) -> list[Node] | None:
     """One source after the other, each of which has columns that are known: first those of the nearest join, of these
     one that adds few columns, and few rows. None if there is none in the end."""
     known = _names(start)
@@ -111,7 +126,7 @@ def _order(start: Node, groups: Sequence[Sequence[Node]], size: Size) -> list[No
     for group in groups:
         waiting += group
         while met := [source for source in waiting if known & _names(source)]:
-            best = min(met, key=lambda source: (len(_names(source) - known), size(source)))
+            best = min(met, key=lambda source: (len(_names(source) - known), sources.size(source)))
             waiting = [source for source in waiting if source is not best]
             order.append(best)
             known |= _names(best)

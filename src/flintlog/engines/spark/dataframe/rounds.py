@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.best import Best, best_of
 from flintlog.engines.spark.dataframe.context import Context
+from flintlog.engines.spark.dataframe.delta_first import Sources as Joined
 from flintlog.engines.spark.dataframe.delta_first import delta_first
 from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
@@ -189,14 +190,14 @@ class Rounds:
         if delta is None:
             return body
         if id(delta) not in self._bodies:
-            self._bodies[id(delta)] = delta_first(body, delta, self._size)
+            self._bodies[id(delta)] = delta_first(body, delta, Joined(self._size, self._grows))
         return self._bodies[id(delta)]
 
     def _size(self, node: Node) -> float:
         """About how many rows a source has; nobody knows it of the stratum's own relations."""
         match node:
             case Scan():
-                return inf if node.relation in self.growing else self.inputs.counts.get(node.relation, inf)
+                return inf if self._grows(node) else self.inputs.counts.get(node.relation, inf)
             case Values():
                 return len(node.rows)
             case FlatMap():
@@ -204,6 +205,9 @@ class Rounds:
             case SemiJoin() | AntiJoin():
                 return self._size(node.left)
         return inf
+
+    def _grows(self, node: Node) -> bool:
+        return not self.growing.keys().isdisjoint(relations_of(node, self.program.shared))
 
     def _own_scans(self, node: Node) -> Iterator[Scan]:
         """The scans of the stratum's own relations. What stands below an Aggregate repeats scans that stand beside it,
