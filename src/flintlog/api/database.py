@@ -22,7 +22,7 @@ from flintlog.incremental.explain import DEPTH
 from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Bind, Maintained, RowChanges
-from flintlog.incremental.rule_texts import RuleText, rules_of, with_items, without_relation, without_rule
+from flintlog.incremental.rule_texts import RuleText, readers_of, rules_of, with_items, without_relation, without_rule
 from flintlog.incremental.store import Store
 from flintlog.incremental.switch import BUDGET
 from flintlog.io import write_facts
@@ -160,6 +160,10 @@ class Transaction:
         if is_other and database.text != self._begun_with:
             message = "another transaction has changed the program since this one began"
             raise FlintlogError([Diagnostic("E973", message, note="begin it again")])
+        for name in self._dropped:
+            if readers := [f"{rule.id} ({rule.text})" for rule in readers_of(self._text, name)]:
+                note = f"remove what reads it in the same transaction: {', '.join(readers)}"
+                raise FlintlogError([Diagnostic("E975", f"`{name}` is dropped, and rules read it", note=note)])
         program = database.program_of(self._text if is_other else database.text)
         for name in self._dropped:
             if name in program.relations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from hashlib import blake2s
 
@@ -60,6 +61,12 @@ def without_relation(text: str, name: str) -> str:
         note = did_you_mean(name, declared)
         raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
     return print_program(replace(tree, items=tuple(item for item in tree.items if not _is_of(item, name))))
+
+
+def readers_of(text: str, name: str) -> list[RuleText]:
+    """The rules whose bodies have a relation."""
+    atom = re.compile(rf"(?<![\w?.]){re.escape(name)}\s*\(")
+    return [rule for rule in rules_of(text) if atom.search(rule.text.partition(":-")[2])]
 
 
 def heads_of(text: str) -> list[str]:
