@@ -139,7 +139,9 @@ class Plans:
 
     def _mapped(self, node: FlatMap, rows: Rows) -> Rows:
         text = self.stepped(rows.text, node.input.schema, node.steps, node.output)
-        return Rows(text, rows.count, tuple([self._mapped(node, piece) for piece in rows.pieces]))
+        # Pieces are asked for only of what is read as it is.
+        is_plain = not node.steps and all(isinstance(value, Column) for _, value in node.output)
+        return Rows(text, rows.count, tuple([self._mapped(node, piece) for piece in rows.pieces if is_plain]))
 
     # --- Joins ------------------------------------------------------------------------------------
 
