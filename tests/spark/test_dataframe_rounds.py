@@ -165,6 +165,23 @@ def test_sorted_joins_have_the_same_answer(spark: SparkSession) -> None:
     agree(spark, CLOSURE, chain(6), partitions=2, hash_rows=0)
 
 
+def test_rules_that_come_of_one_another_have_their_own_plans(spark: SparkSession) -> None:
+    """What asks for rows of `t` is made of the rule that reads them, and has the same scans."""
+    text = """
+        .decl a(x: number, y: number) .input a
+        .decl p(x: number, y: number) .output p
+        .decl q(x: number, y: number) .output q
+        .decl t(x: number, y: number)
+        p(x, y) :- a(x, y).
+        t(x, y) :- p(x, z), q(z, y).
+        t(x, y) :- a(x, y).
+        q(x, y) :- t(y, y), t(y, x), a(_, y), a(y, 3).
+    """
+    facts: Facts = {"a": [(1, 1), (1, 3), (1, 2), (2, 1)]}
+    assert run_dataframe(spark, text, facts)["q"] == {(1, 1), (2, 1), (3, 1)}
+    agree(spark, text, facts, partitions=2)
+
+
 MET = """
     .decl e(x: number, y: number) .input e
     .decl p(x: number, y: number) .decl q(x: number, y: number) .output p, q

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from flintlog.ir.relation import AntiJoin, FlatMap, JoinFlatMap, Node, Scan, SemiJoin, children
+from flintlog.ir.relation import AntiJoin, Each, FlatMap, JoinFlatMap, Let, Node, Scan, SemiJoin, children
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import columns_of, terms_of, walk
 
@@ -56,7 +56,7 @@ def _from_delta(root: JoinFlatMap, delta: Scan, sources: Sources) -> Node:
         return _inside(root, delta, sources)
     order = _order(start, groups, sources)
     if order is None:
-        return root
+        return _inside(root, delta, sources)
     used = {name for _, value in root.output for name in columns_of(value)}
     used |= {name for step in root.steps for term in terms_of(step) for name in columns_of(term)}
     result = delta_first(start, delta, sources)
@@ -99,8 +99,11 @@ def _is_plain(join: JoinFlatMap) -> bool:
 
 
 def _is_one_scope(root: JoinFlatMap) -> bool:
-    """Whether a name means the same in all sources: what a join leaves out, nobody beside it has."""
+    """Whether a name means the same in all sources: what a join leaves out, nobody beside it has, and no step makes."""
     all_sources = list(_sources(root.left)) + list(_sources(root.right))
+    made = {step.column.name for step in root.steps if isinstance(step, Let | Each)}
+    if len({*map(id, all_sources)}) < len(all_sources) or any(made & _names(source) for source in all_sources):
+        return False
     for join in _plain_joins(root):
         gone = {column.name for column in join.joined} - _names(join)
         inside = {id(source) for source in _sources(join)}

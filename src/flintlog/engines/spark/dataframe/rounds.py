@@ -66,7 +66,7 @@ class Rounds:
         # Rounds read what is new of one relation in a rule, and all of the others.
         scans = [list(self._own_scans(rule.body)) for rule in self.stratum.rules]
         self._read_whole = {scan.relation for own in scans if len(own) > 1 for scan in own}
-        self._bodies: dict[int, Node] = {}  # by the scan that reads what is new
+        self._bodies: dict[tuple[int, int], Node] = {}  # by the rule, and the scan that reads what is new
         self._has_begun = False
 
     def run(self) -> dict[str, DataFrame]:
@@ -189,9 +189,10 @@ class Rounds:
         body, delta = version.rule.body, version.delta
         if delta is None:
             return body
-        if id(delta) not in self._bodies:
-            self._bodies[id(delta)] = delta_first(body, delta, Joined(self._size, self._grows))
-        return self._bodies[id(delta)]
+        key = id(version.rule), id(delta)  # rules that come of one another have scans in common
+        if key not in self._bodies:
+            self._bodies[key] = delta_first(body, delta, Joined(self._size, self._grows))
+        return self._bodies[key]
 
     def _size(self, node: Node) -> float:
         """About how many rows a source has; nobody knows it of the stratum's own relations."""
