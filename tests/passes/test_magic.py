@@ -200,6 +200,26 @@ def test_strata_survive_a_negation_that_asks_for_what_depends_on_it() -> None:
         assert rows(program, "top", e=edges) == rows(before, "top", e=edges)
 
 
+def test_what_nobody_reads_asks_for_nothing() -> None:
+    """Without it, others are asked in another order, which may bind fewer of their columns."""
+    text = """
+        .decl a(x: number, y: number) .input a
+        .decl b(x: number, y: number) .input b
+        .decl p(x: number, y: number) .output p
+        .decl q(x: number, y: number) .output q
+        .decl r(x: number, y: number, z: number) .output r
+        .decl t(x: number, y: number)
+        .decl u(x: number, y: number)
+        p(x, y) :- a(x, y).
+        t(x, y) :- p(x, z), q(w, y).
+        u(x, y) :- t(x, k), t(k, y).
+        r(x, v, (x + 1) % 5) :- u(v, 2), v != v, b(x, v).
+        q((v + 1) % 5, x) :- q(v, 3), b(x, y).
+    """
+    after = Program(text).optimised()
+    assert rows(after, "p", a=EDGES, b=EDGES) == {*EDGES}
+
+
 # --- Queries --------------------------------------------------------------------------------------
 
 

@@ -221,7 +221,11 @@ class _Rewriting:
                             demand[call.relation] = left
                         else:
                             del demand[call.relation]
-        return {name: positions for name, positions in demand.items() if name in called}
+            # What nobody reads is not asked for; without it, others may be asked in another order.
+            for name in demand.keys() - called:
+                del demand[name]
+                changed = True
+        return demand
 
     def _read_elsewhere(self) -> frozenset[str]:
         """What is read by something other than rules."""
