@@ -66,7 +66,8 @@ class Points:
                 path = self._paths.get(part)
                 if path is None:
                     path = self._paths[part] = f"{self._root}/round-{round}-{number}-{len(saved[name])}"
-                    part.frame.write.parquet(path)
+                    # Executors may have been lost in the middle of this, the last time the round was here.
+                    part.frame.write.mode("overwrite").parquet(path)
                 saved[name].append(_Saved(path, part.rows, part is relation.delta))
         self.round, self._saved = round, saved
         used = {part.path for parts in saved.values() for part in parts}
@@ -109,7 +110,7 @@ class Points:
         frame = relation.parts[0].frame
         for part in relation.parts[1:]:
             frame = frame.unionAll(part.frame)
-        frame.write.parquet(path)
+        frame.write.mode("overwrite").parquet(path)
         found = self._reader(self.workspace.users, relation).parquet(path)
         return self.workspace.handed_over_file(found, path, relation.rows)
 
