@@ -12,7 +12,7 @@ import pytest
 from flintlog.api.program import Program
 from flintlog.engines.engine import Evaluation
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.spark.dataframe.delta_first import Sources, delta_first
+from flintlog.engines.spark.dataframe.delta_first import Joined, delta_first
 from flintlog.ir import program as ir
 from flintlog.ir.relation import JoinFlatMap, Node, Scan
 from flintlog.ir.shared import without_shared
@@ -57,7 +57,7 @@ def put_otherwise(program: ir.Program) -> Iterator[ir.Program]:
         for r, rule in enumerate(stratum.rules):
             scans = [node for node in walk(rule.body) if isinstance(node, Scan) and node.relation in stratum.relations]
             for scan in scans:
-                known = Sources(lambda node: len(node.schema), partial(reads, stratum.relations))
+                known = Joined(lambda node: len(node.schema), partial(reads, stratum.relations))
                 body = delta_first(rule.body, scan, known)
                 assert begins_with(body, scan, known)
                 assert body.schema == rule.body.schema
@@ -71,7 +71,7 @@ def reads(names: Sequence[str], node: Node) -> bool:
     return not relations_of(node, {}).isdisjoint(names)
 
 
-def begins_with(node: Node, scan: Scan, known: Sources) -> bool:
+def begins_with(node: Node, scan: Scan, known: Joined) -> bool:
     """Whether no join of several that grow stands beside the way from the root to the scan, but for one that computes
     something."""
     while isinstance(node, JoinFlatMap):
@@ -102,4 +102,4 @@ def test_what_is_so_already_stays() -> None:
     bodies = [rule.body for stratum in program.strata for rule in stratum.rules]
     for body in bodies:
         for scan in [node for node in walk(body) if isinstance(node, Scan)]:
-            assert delta_first(body, scan, Sources(lambda node: 0.0, lambda node: True)) is body
+            assert delta_first(body, scan, Joined(lambda node: 0.0, lambda node: True)) is body

@@ -160,11 +160,11 @@ class Transaction:
         if is_other and database.text != self._begun_with:
             message = "another transaction has changed the program since this one began"
             raise FlintlogError([Diagnostic("E973", message, note="begin it again")])
-        for name in self._dropped:
-            if readers := [f"{rule.id} ({rule.text})" for rule in readers_of(self._text, name)]:
-                note = f"remove what reads it in the same transaction: {', '.join(readers)}"
-                raise FlintlogError([Diagnostic("E975", f"`{name}` is dropped, and rules read it", note=note)])
-        program = database.program_of(self._text if is_other else database.text)
+        try:
+            program = database.program_of(self._text if is_other else database.text)
+        except FlintlogError:
+            self._say_who_reads_what_is_dropped()
+            raise
         for name in self._dropped:
             if name in program.relations:
                 message = f"`{name}` is dropped and declared anew in one transaction"
@@ -179,6 +179,13 @@ class Transaction:
         )
         self._result = database.commit(change, self._strategy)
         database.tell(self._result)
+
+    def _say_who_reads_what_is_dropped(self) -> None:
+        """Raises for rules that read a relation which is not there any more."""
+        for name in self._dropped:
+            if readers := [f"{rule.id} ({rule.text})" for rule in readers_of(self._text, name)]:
+                note = f"remove what reads it in the same transaction: {', '.join(readers)}"
+                raise FlintlogError([Diagnostic("E975", f"`{name}` is dropped, and rules read it", note=note)])
 
 
 class Database:

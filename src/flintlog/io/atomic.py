@@ -65,21 +65,23 @@ def require_place(path: Path) -> None:
         raise cannot_write(path, error) from error
 
 
+_OWN_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+
+
 def _stream_at(path: Path) -> BinaryIO:
     """Something that is no plain file, to write on; a stream of this process goes on where it is."""
-    known = {"/dev/stdout": "1", "/dev/stderr": "2"}
-    number = known.get(str(path), path.name if path.parent == Path("/dev/fd") else "")
-    if not number.isdecimal():
+    number = _OWN_STREAMS.get(str(path))
+    if number is None:
         return path.open("wb")
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    return os.fdopen(os.dup(int(number)), "wb")
+    return os.fdopen(os.dup(number), "wb")
 
 
 def _is_no_file(path: Path) -> bool:
-    """Whether a path leads to something else; what stands below /dev is a stream, even if a file is behind it."""
-    return (path.exists() and not path.is_file()) or path.parts[:2] == ("/", "dev")
+    """Whether a path leads to something else; a stream of this process is one even if a file is behind it."""
+    return str(path) in _OWN_STREAMS or (path.exists() and not path.is_file())
 
 
 def cannot_write(path: Path, error: Exception) -> FlintlogError:

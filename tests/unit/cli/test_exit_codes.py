@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.unit.cli.command_line import PROGRAM, flintlog, refused
@@ -129,6 +130,13 @@ def test_standard_output_as_a_file(here: Path):
         failed = subprocess.run(command, cwd=here, stdout=full, stderr=subprocess.PIPE, check=False)
     assert failed.returncode == 1
     assert b"error[E712]: cannot write `/dev/stdout`" in failed.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no file system in memory")
+def test_files_below_dev_are_files(here: Path):
+    with TemporaryDirectory(dir="/dev/shm") as memory:
+        flintlog("run", "reach.dl", "-D", f"{memory}/new/results", cwd=here)
+        assert [path.name for path in Path(memory, "new/results").iterdir()] == ["path.csv"]
 
 
 def test_where_nothing_can_be_written_nothing_is_computed(here: Path):

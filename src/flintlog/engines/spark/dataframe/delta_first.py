@@ -20,14 +20,14 @@ MANY = 3
 
 
 @dataclass(frozen=True)
-class Sources:
+class Joined:
     """What is known of the sources of joins: about how many rows one has, and whether it grows."""
 
     size: Callable[[Node], float]
     grows: Callable[[Node], bool]
 
 
-def delta_first(node: Node, delta: Scan, sources: Sources) -> Node:
+def delta_first(node: Node, delta: Scan, sources: Joined) -> Node:
     """A node that has the same rows, with its joins put so; the node itself where they are so already, or cannot be."""
     match node:
         case JoinFlatMap():
@@ -40,7 +40,7 @@ def delta_first(node: Node, delta: Scan, sources: Sources) -> Node:
     return node
 
 
-def _inside(node: JoinFlatMap | SemiJoin | AntiJoin, delta: Scan, sources: Sources) -> Node:
+def _inside(node: JoinFlatMap | SemiJoin | AntiJoin, delta: Scan, sources: Joined) -> Node:
     """The node with its inputs put so."""
     left, right = (delta_first(side, delta, sources) if _has(side, delta) else side for side in (node.left, node.right))
     return node if left is node.left and right is node.right else replace(node, left=left, right=right)
@@ -50,7 +50,7 @@ def _has(node: Node, delta: Scan) -> bool:
     return any(part is delta for part in walk(node))
 
 
-def _from_delta(root: JoinFlatMap, delta: Scan, sources: Sources) -> Node:
+def _from_delta(root: JoinFlatMap, delta: Scan, sources: Joined) -> Node:
     start, groups = _path(root, delta, sources)
     if all(len(group) == 1 for group in groups) or not _is_one_scope(root):
         return _inside(root, delta, sources)
@@ -67,7 +67,7 @@ def _from_delta(root: JoinFlatMap, delta: Scan, sources: Sources) -> Node:
     return replace(result, steps=root.steps, output=root.output)
 
 
-def _path(root: JoinFlatMap, delta: Scan, sources: Sources) -> tuple[Node, list[list[Node]]]:
+def _path(root: JoinFlatMap, delta: Scan, sources: Joined) -> tuple[Node, list[list[Node]]]:
     """The source that has what is new, and, from there up to the root, the sources that each join adds."""
     groups: list[list[Node]] = []
     node: Node = root
@@ -78,7 +78,7 @@ def _path(root: JoinFlatMap, delta: Scan, sources: Sources) -> tuple[Node, list[
     return node, groups[::-1]
 
 
-def _taken_apart(node: Node, sources: Sources) -> list[Node]:
+def _taken_apart(node: Node, sources: Joined) -> list[Node]:
     """What is joined with what is new, one after the other, instead of a node."""
     parts = list(_sources(node))
     growing = sum(map(sources.grows, parts))
@@ -120,7 +120,7 @@ def _plain_joins(join: JoinFlatMap) -> Iterator[JoinFlatMap]:
             yield from _plain_joins(side)
 
 
-def _order(start: Node, groups: Sequence[Sequence[Node]], sources: Sources) -> list[Node] | None:
+def _order(start: Node, groups: Sequence[Sequence[Node]], sources: Joined) -> list[Node] | None:
     """One source after the other, each of which has columns that are known: first those of the nearest join, of these
     one that adds few columns, and few rows. None if there is none in the end."""
     known = _names(start)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.best import Best, best_of
 from flintlog.engines.spark.dataframe.context import Context
-from flintlog.engines.spark.dataframe.delta_first import Sources as Joined
-from flintlog.engines.spark.dataframe.delta_first import delta_first
+from flintlog.engines.spark.dataframe.delta_first import Joined, delta_first
 from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.places import joined_by
