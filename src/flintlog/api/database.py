@@ -333,7 +333,8 @@ class Database:
             callback(changes)
 
     def on_change(self, callback: Callable[[Changes], None]) -> None:
-        """Has a function called after every transaction of this process, with what it changed."""
+        """Has a function called after every transaction of this process, with what it changed. The transaction is
+        committed then, and stays so if the function fails."""
         self._callbacks.append(callback)
 
     def compact(self) -> None:

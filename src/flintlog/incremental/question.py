@@ -6,10 +6,11 @@ The constants of a question say which rows are asked for: rules that come with i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from flintlog.check.traverse import walk
+from flintlog.check.traverse import AGGREGATES, walk
 from flintlog.compiler import Compilation, optimise_compiled
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.local.storage.relation import Relation
@@ -18,12 +19,14 @@ from flintlog.incremental.normal import Part
 from flintlog.incremental.state import State
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.shared import without_shared
-from flintlog.source import SourceFile
+from flintlog.source import SourceFile, Span
 from flintlog.syntax import ast
 from flintlog.syntax.parser import parse
 from flintlog.syntax.printer import print_body
 
 ANSWER = "answer"
+# The full stop stands on a line of its own: the question may end with a comment.
+_END = "\n.\n"
 NOTHING: Mapping[str, ColumnFacts] = MappingProxyType({})
 
 
@@ -42,14 +45,16 @@ Compile = Callable[[str], Compilation]
 def question_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile) -> Question:
     """Makes a question of the body of a rule, as in `path(1, x), !edge(x, _)`. `types` are those of every relation's
     columns; `compile` takes a text that is added to the program. FlintlogError for what is wrong with it."""
-    body = _body(text)
+    asked = _asked(text)
+    body = _body(asked)
     declared: dict[str, str] = {}
     for atom in _atoms(body):
         for place, argument in enumerate(atom.args):
             if isinstance(argument, ast.Variable) and place < len(types.get(atom.name, ())):
                 declared.setdefault(argument.name, types[atom.name][place])
     name = _free_name(types)
-    kinds = _kinds(compile(f".decl {name}()\n{name}() :- {print_body(body)}.\n"), name)
+    with _in_its_words(asked):
+        kinds = _kinds(compile(f".decl {name}()\n{name}() :-\n{asked.text}{_END}"), name)
     columns = {variable: declared.get(variable, kind) for variable, kind in kinds.items()}
     attributes = ", ".join(f"{variable}: {type}" for variable, type in columns.items())
     rule = f"{name}({', '.join(columns)}) :- {print_body(body)}."
@@ -58,17 +63,15 @@ def question_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile)
 
 def goal_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile) -> tuple[Question, str]:
     """Makes a question of one row, as in `path(1, 3)`, whose answer is just that row; also says of which relation."""
-    body = _body(text)
-    if not isinstance(body, ast.Atom):
-        message = "this is not one row of a relation"
-        raise FlintlogError([Diagnostic("E971", message, body.span, note="write it as in path(1, 3)")])
-    columns = types.get(body.name)
-    if columns is None or len(columns) != len(body.args):
-        return question_of(text, types, compile), body.name  # which will not compile, and say why
+    asked = _asked(text)
+    body = _body(asked)
+    with _in_its_words(asked):
+        atom = _one_row(body)
+    question_of(text, types, compile)  # which says what is wrong with it
     name = _free_name(types)
-    declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(columns))
-    row = print_body(replace(body, name=name))
-    return Question(f".decl {name}({declared})\n{row}.\n", name, tuple(f"c{i}" for i in range(len(columns)))), body.name
+    declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(types[atom.name]))
+    made = f".decl {name}({declared})\n{print_body(replace(atom, name=name))}.\n"
+    return Question(made, name, tuple(f"c{place}" for place in range(len(atom.args)))), atom.name
 
 
 def answers(
@@ -96,16 +99,54 @@ def answers(
     return {name: run.store[name] for name in wanted}
 
 
-def _body(text: str) -> ast.Body:
+def _asked(text: str) -> SourceFile:
+    return SourceFile("<question>", text.strip().removesuffix("."))
+
+
+@contextmanager
+def _in_its_words(asked: SourceFile) -> Iterator[None]:
+    """Errors in a text that ends with a question, and `_END`, are said of the question."""
+
+    def moved(span: Span) -> Span:
+        start = len(span.file.text) - len(asked.text + _END)
+        if span.start < start or not span.file.text.endswith(asked.text + _END):
+            return span
+        return Span(asked, *(min(place - start, len(asked.text)) for place in (span.start, span.end)))
+
+    try:
+        yield
+    except FlintlogError as error:
+        raise FlintlogError([_placed(each, moved) for each in error.diagnostics]) from None
+
+
+def _placed(diagnostic: Diagnostic, moved: Callable[[Span], Span]) -> Diagnostic:
+    labels = tuple(replace(label, span=moved(label.span)) for label in diagnostic.labels)
+    return replace(diagnostic, span=moved(diagnostic.span), labels=labels)
+
+
+def _body(asked: SourceFile) -> ast.Body:
     report = Report()
-    text = text.strip().removesuffix(".")
-    tree = parse(SourceFile("<question>", f"{ANSWER}() :- {text}."), report)
-    report.raise_if_errors()
+    with _in_its_words(asked):
+        tree = parse(SourceFile(asked.name, f"{ANSWER}() :-\n{asked.text}{_END}"), report)
+        report.raise_if_errors()
     rule = tree.items[0] if tree.items else None
     if len(tree.items) != 1 or not isinstance(rule, ast.Rule) or rule.body is None:
         message = "this is not a question"
         raise FlintlogError([Diagnostic("E971", message, note="ask as the body of a rule, as in path(1, x)")])
     return rule.body
+
+
+def _one_row(body: ast.Body) -> ast.Atom:
+    """The atom that a body is, if it has values only."""
+    if not isinstance(body, ast.Atom):
+        message = "this is not one row of a relation"
+        raise FlintlogError([Diagnostic("E971", message, body.span, note="write it as in path(1, 3)")])
+    for node in walk(body, stop=AGGREGATES):
+        if isinstance(node, ast.Variable | ast.Unnamed):
+            message = f"this is not one row of `{body.name}`: `{node.span.text}` is no value"
+            note = "`flintlog db query`, or `Database.query`, finds the rows there are"
+            raise FlintlogError([Diagnostic("E971", message, node.span, note)])
+    return body
 
 
 def _atoms(body: ast.Body) -> Iterator[ast.Atom]:
@@ -126,7 +167,7 @@ def _kinds(compilation: Compilation, name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for clause in compilation.checked.clauses:
         if clause.head.name == name:
-            for node in walk(*clause.body, stop=(ast.Aggregate, ast.UserAggregate)):
+            for node in walk(*clause.body, stop=AGGREGATES):
                 if isinstance(node, ast.Variable) and not node.name.startswith("_"):
                     kind = compilation.checked.kinds.get(id(node))
                     if kind is not None:

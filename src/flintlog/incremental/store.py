@@ -67,7 +67,8 @@ class Store:
                 return snapshot, self._journal.changes()
             except (Damaged, OSError) as problem:
                 if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
-                    damaged = Diagnostic("E942", f"the database is damaged: {problem}", note=RESTORE)
+                    what = f"`{problem.filename}`: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+                    damaged = Diagnostic("E942", f"the database is damaged: {what}", note=RESTORE)
                     raise FlintlogError([damaged]) from None
         raise FlintlogError([Diagnostic("E942", f"`{self.folder}` changes faster than it can be read")])
 

@@ -65,20 +65,22 @@ def test_a_question_after_changes(database: fl.Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "code"),
+    ("question", "code", "place"),
     [
-        ("path(1, x", "E101"),
-        ("pth(1, x)", "E201"),
-        ("path(x)", "E202"),
-        ("path(1, y), z < 1", "E401"),
-        ('path("a", x)', "E304"),
-        ("path(1, 2). path(2, 3)", "E971"),
-        ("", "E101"),
+        ("path(1, x", "E101", "1:10"),
+        ("pth(1, x)", "E201", "1:1"),
+        ("edge(1, x), path(x)", "E202", "1:13"),
+        ("path(1, y), z < 1 // too few", "E401", "1:13"),
+        ('path(x, _),\n path("a", x).', "E304", "2:7"),
+        ("path(1, 2). path(2, 3)", "E971", ""),
+        ("", "E101", "1:1"),
     ],
 )
-def test_questions_that_are_none(database: fl.Database, question: str, code: str) -> None:
-    with pytest.raises(fl.FlintlogError, match=code):
+def test_questions_that_are_none(database: fl.Database, question: str, code: str, place: str) -> None:
+    """What is wrong stands in the question, not in the rule that is made of it."""
+    with pytest.raises(fl.FlintlogError, match=code) as caught:
         database.query(question)
+    assert (f"<question>:{place}\n" in str(caught.value)) == bool(place)
 
 
 def test_variables_that_no_atom_binds(database: fl.Database) -> None:
@@ -224,12 +226,20 @@ def test_why_not_follows_the_body(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "code"),
-    [("path(1, x)", "E212"), ("foo(1)", "E201"), ("path(1)", "E202"), ("path(1, 2), edge(1, 2)", "E971")],
+    ("goal", "code", "place"),
+    [
+        ("path(1, x)", "E971", "1:9"),
+        ("path(_, 2)", "E971", "1:6"),
+        ("foo(1)", "E201", "1:1"),
+        ("path(1)", "E202", "1:1"),
+        ('path(1, "two")', "E304", "1:9"),
+        ("path(1, 2), edge(1, 2)", "E971", "1:1"),
+    ],
 )
-def test_rows_that_are_none(database: fl.Database, goal: str, code: str) -> None:
-    with pytest.raises(fl.FlintlogError, match=code):
+def test_rows_that_are_none(database: fl.Database, goal: str, code: str, place: str) -> None:
+    with pytest.raises(fl.FlintlogError, match=code) as caught:
         database.explain_text(goal)
+    assert f"<question>:{place}\n" in str(caught.value)
 
 
 def test_an_unknown_relation_or_value(database: fl.Database) -> None:
