@@ -13,6 +13,8 @@ import pytest
 from tests.spark.clusters import Cluster, standalone
 from tests.spark.watched import Watched, watched
 
+import flintlog as fl
+
 pytestmark = pytest.mark.slow
 
 # Rounds enough to be hit in the middle: thousands a second in a task, hundreds between tasks, a few as jobs.
@@ -178,6 +180,28 @@ def test_an_executor_without_memory_says_what_to_change(cluster: Cluster, tmp_pa
     settings = {"spark.memory.fraction": "0.02", "spark.buffer.pageSize": "32m"}
     with watched(cluster, GROWING, tmp_path / "run", options("dataframe"), settings) as run:
         assert_names_memory(run, "dataframe", "spark.executor.memory")
+
+
+# Two million rows, which come in a few rounds.
+CLOSURE = """
+    .decl arc(x: number, y: number)
+    arc(x, (x * 1103 + k * 7919 + x * x % 97) % 1500) :- x = range(0, 1500), k = range(0, 3).
+    .decl path(x: number, y: number)
+    path(x, y) :- arc(x, y).
+    path(x, z) :- path(x, y), arc(y, z).
+    .decl summed(rows: number, total: number)
+    .output summed
+    summed(n, s) :- n = count : { path(_, _) }, s = sum (x * y % 1009) : { path(x, y) }.
+"""
+
+
+def test_tasks_without_room_get_fewer_rows(cluster: Cluster, tmp_path: Path) -> None:
+    """Neither hash tables nor the rows of a part fit into what executors have."""
+    settings = {"spark.memory.fraction": "0.1"}
+    with watched(cluster, CLOSURE, tmp_path / "run", options("dataframe"), settings) as run:
+        assert run.end() == 0, f"{run.said}\n{run.spark_said[-4000:]}"
+        assert run.rows("summed") == set(fl.Program(CLOSURE).run()["summed"])
+        assert "SparkOutOfMemoryError" in run.spark_said, "there was room"
 
 
 def assert_names_memory(run: Watched, strategy: str, remedy: str) -> None:

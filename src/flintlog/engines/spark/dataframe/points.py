@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 GONE = "E933"
 _NO_ROOM = re.compile(
-    r"UNABLE_TO_ACQUIRE_MEMORY|memory to build hash (map|relation)|memory to grow BytesToBytesMap", re.IGNORECASE
+    r"(UNABLE_TO_ACQUIRE|AGGREGATE_OUT_OF)_MEMORY|memory to (build hash (map|relation)|grow BytesToBytesMap)",
+    re.IGNORECASE,
 )
 _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not found", re.IGNORECASE)
 
@@ -28,7 +29,7 @@ def is_loss(error: BaseException) -> bool:
 
 
 def is_for_room(error: BaseException) -> bool:
-    """Whether a task had no room for a hash table: these do not spill, but sorts do."""
+    """Whether a task had no room: for a hash table, which does not spill, or beside those that others had."""
     return _NO_ROOM.search(str(error)) is not None
 
 

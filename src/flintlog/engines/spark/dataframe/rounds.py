@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SLOW = 1.0
 # How often a stratum goes back because rows were lost.
 MOST_LOSSES = 4
+# How often it is divided anew because a task had no room, each time into so many times the parts.
+MOST_DIVISIONS, DIVIDED = 3, 4
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,13 @@ class Rounds:
         self._read_whole = {scan.relation for own in scans if len(own) > 1 for scan in own}
         self._bodies: dict[tuple[int, int], Node] = {}  # by the rule, and the scan that reads what is new
         self._has_begun = False
+        self._done = 0  # rounds
+        self._places = 1  # in which rows are
+        self._divisions = 0
 
     def run(self) -> dict[str, DataFrame]:
-        """Evaluates the stratum. When rows are lost with their executors, or there is no room for a hash table, it goes
-        on from the last point that was saved, or begins again; without hash tables if it was for these."""
+        """Evaluates the stratum. When rows are lost with their executors, it goes on from the last point that was
+        saved, or begins again. When a task has no room, the round comes again, in a way that needs less."""
         losses = 0
         try:
             while True:
@@ -81,15 +86,25 @@ class Rounds:
                     failure = failure_in(error)
                     if failure is not None:
                         raise failure from None
+                    if is_for_room(error) and self._makes_room():
+                        continue
                     losses += 1
-                    if is_for_room(error) and self.context.hash_rows:
-                        self.context.hash_rows = 0
-                    elif not is_loss(error) or losses > MOST_LOSSES:
+                    if not is_loss(error) or losses > MOST_LOSSES:
                         raise
                 self._go_back()
         finally:
             self.points.close()
             self.sources.close()
+
+    def _makes_room(self) -> bool:
+        """Gives tasks fewer rows; if that is not enough, no hash tables either, which cannot spill. False if all has
+        been tried. What rounds have kept is still there."""
+        self.sources.end_round()
+        self._divisions += 1
+        self.context.partitions *= DIVIDED
+        self.context.small_rows = 0
+        self.context.hash_rows = self.context.hash_rows // DIVIDED if self._divisions == 1 else 0
+        return self._divisions <= MOST_DIVISIONS
 
     def _result(self, growing: Growing) -> DataFrame:
         self.relations.finish(growing)
@@ -105,12 +120,12 @@ class Rounds:
             self._first([version for version in versions if not version.scans])
             self._has_begun = True
         self._settle_again()
-        round = self.points.round
         while recursive and self.relations.new_rows and not self._limit_reached():
-            self.sources.scalars.round = round
-            round += 1
+            self.sources.scalars.round = self._done
+            round = self._done + 1
             begin, read = perf_counter(), self.relations.new_rows
             self._round(round, recursive)
+            self._done = round
             # The next one will take as much longer as it has more rows to read.
             expected = (perf_counter() - begin) * max(1, self.relations.new_rows / read)
             self._settle_again(is_slow=round > 1 and expected > SLOW)
@@ -123,7 +138,7 @@ class Rounds:
         self.sources.forget()
         self.workspace.forget_all()
         self.relations.forget()
-        self._has_begun = self.points.restore(self.growing)
+        self._has_begun, self._done = self.points.restore(self.growing), self.points.round
         if self._has_begun:
             self.relations.place_again()
 
@@ -141,14 +156,16 @@ class Rounds:
     def _settle_again(self, *, is_slow: bool = False) -> None:
         """From one place to several, when relations have become large or the next round will take long."""
         rows = max(self.relations.rows, sum(self.inputs.counts.values()))
-        before = self.sources.partitions
-        if self.sources.adaptive or (before == 1 and (is_slow or rows > self.context.small_rows)):
+        before = self._places
+        is_divided = 1 < before < self.context.partitions
+        if self.sources.adaptive or is_divided or (before == 1 and (is_slow or rows > self.context.small_rows)):
             self._settle(max(rows, self.context.small_rows + 1) if is_slow else rows, adaptive=False)
         elsewhere = self.relations.choose_places(self._read_whole, is_slow=is_slow)
         if self.sources.partitions != before:
             self.context.describe("more places")
             self.sources.fixed_rows.clear()
             self.relations.place_again()
+            self._places = self.sources.partitions
         elif elsewhere and before > 1:
             self.context.describe("other places")
             self.relations.place_again(elsewhere)
@@ -162,6 +179,7 @@ class Rounds:
         for version in once:
             texts[version.rule.relation].append(self._text(version))
         self.relations.begin(texts)
+        self._places = self.sources.partitions
         self._end_round(0)
 
     def _round(self, round: int, versions: Sequence[Version]) -> None:

@@ -7,6 +7,7 @@ thing to offer: there the user's session serves, with the settings it has (see c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
@@ -141,7 +142,13 @@ class Workspace:
     def _computed(self, frames: Sequence[DataFrame]) -> Sequence[tuple[Source, int]]:
         level = self._level
         leaves = [self._leaves.leaf_of(frame.localCheckpoint(eager=False, storageLevel=level)) for frame in frames]
-        return list(zip(leaves, self._leaves.counted(leaves), strict=True))
+        try:
+            return list(zip(leaves, self._leaves.counted(leaves), strict=True))
+        except BaseException:
+            with suppress(Exception):  # what tasks have kept before one failed, if there still is a session
+                for leaf in leaves:
+                    leaf.release()
+            raise
 
     def _named(self, source: Source) -> str:
         if not isinstance(source, Leaf):
