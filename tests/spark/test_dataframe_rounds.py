@@ -165,6 +165,46 @@ def test_sorted_joins_have_the_same_answer(spark: SparkSession) -> None:
     agree(spark, CLOSURE, chain(6), partitions=2, hash_rows=0)
 
 
+# Whose rows go by rounds, of which the best stays, and which read each other.
+WITHOUT_ROOM = """
+    .decl e(x: number, y: number) .input e
+    .decl far(x: number, n: number) .output far
+    .decl odd(x: number, y: number) .output odd
+    .decl even(x: number, y: number) .output even
+    far(0, 0).
+    far(y, MIN(n + 1)) :- far(x, n), e(x, y).
+    odd(x, y) :- e(x, y).
+    even(x, z) :- odd(x, y), odd(y, z).
+    odd(x, z) :- even(x, y), e(y, z).
+"""
+
+
+FEW = [(2, 1), (5, 1), (9, 3)]
+MANY = [pytest.param(first, times, marks=pytest.mark.slow) for first in range(1, 14) for times in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(("first", "times"), [*FEW, *MANY])
+def test_whatever_has_no_room_comes_again(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, first: int, times: int
+) -> None:
+    """The jobs of inputs, rounds, merged parts and other places fail with Spark's words, some once, some three times;
+    faults have a real one."""
+    monkeypatch.setattr(relations, "MOST_PARTS_SPREAD", 2)
+    monkeypatch.setattr(relations, "WORTH_BOTHERING", 10)
+    computed, jobs = Workspace._computed, [0]
+
+    def failing(self: Workspace, frames: Any) -> Any:
+        jobs[0] += 1
+        if first <= jobs[0] < first + times:
+            raise RuntimeError("[UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes of memory, got 0.")
+        return computed(self, frames)
+
+    monkeypatch.setattr(Workspace, "_computed", failing)
+    facts = {"e": [*chain(5)["e"], (5, 0), (2, 5), *((i, 0) for i in range(6, 12))]}
+    agree(spark, WITHOUT_ROOM, facts, partitions=2)
+    assert jobs[0] >= first + times
+
+
 def test_rules_that_come_of_one_another_have_their_own_plans(spark: SparkSession) -> None:
     """What asks for rows of `t` is made of the rule that reads them, and has the same scans."""
     text = """

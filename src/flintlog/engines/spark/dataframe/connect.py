@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintlog.engines.spark.dataframe.workspace import Source, Workspace
+from flintlog.engines.spark.dataframe.workspace import Source, Workspace, release_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +46,11 @@ class ConnectWorkspace(Workspace):
 
     def _computed(self, frames: Sequence[DataFrame]) -> Sequence[tuple[Source, int]]:
         kept = [Persisted(frame.localCheckpoint(eager=False).persist()) for frame in frames]
-        return [(source, source.frame.count()) for source in kept]
+        try:
+            return [(source, source.frame.count()) for source in kept]
+        except BaseException:
+            release_all(kept)
+            raise
 
     def _drop(self, view: str) -> None:
         self.spark.catalog.dropTempView(view)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SHARE, WORTH_SALT = 4, 50_000
 # Numbers that are tried for every place, until one sends a key there.
 TRIED = 16
+# Places over which a key is spread at most: every text that reads the copy lists them, for each such key.
+MOST_PLACES = 32
 
 
 @dataclass
@@ -100,7 +102,7 @@ class Fixed:
             return None
         names = place_names(arity)
         key = [names[i] for i in wanted]
-        least = copy.rows // (SHARE * self.partitions)
+        least = copy.rows // (SHARE * min(self.partitions, MOST_PLACES))
         hot = f"SELECT {', '.join(key)} FROM {copy.view} GROUP BY {', '.join(key)} HAVING count(*) > {least}L"
         salts = self._salts(hot, key)
         if not salts:
@@ -114,14 +116,14 @@ class Fixed:
         return Salted(Rows(f"SELECT * FROM {kept.view}", kept.rows), salts)
 
     def _salts(self, hot: str, key: Sequence[str]) -> dict[tuple[int, ...], list[int]]:
-        """For each key that a text selects, a salt for every place: Spark finds the place of a row by this `hash`."""
+        """For each key that a text selects, salts for as many places: Spark finds the place of a row by this `hash`."""
         place = f"pmod(hash({', '.join(key)}, salt), {self.partitions})"
         tried = f"SELECT explode(sequence(0, {TRIED * self.partitions})) AS salt, * FROM ({hot})"
         found = f"SELECT {', '.join(key)}, min(salt) AS salt FROM ({tried}) GROUP BY {', '.join(key)}, {place}"
         salts: dict[tuple[int, ...], list[int]] = {}
         for row in self.workspace.sql(found).collect():
             salts.setdefault(tuple(row)[:-1], []).append(row[-1])
-        return salts
+        return {key: sorted(some)[:MOST_PLACES] for key, some in salts.items()}
 
     def clear(self) -> None:
         """Forgets all copies: rows will be placed differently."""

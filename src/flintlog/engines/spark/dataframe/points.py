@@ -66,9 +66,10 @@ class Points:
             for part in relation.parts:
                 path = self._paths.get(part)
                 if path is None:
-                    path = self._paths[part] = f"{self._root}/round-{round}-{number}-{len(saved[name])}"
+                    path = f"{self._root}/round-{round}-{number}-{len(saved[name])}"
                     # Executors may have been lost in the middle of this, the last time the round was here.
                     part.frame.write.mode("overwrite").parquet(path)
+                    self._paths[part] = path
                 saved[name].append(_Saved(path, part.rows, part is relation.delta))
         self.round, self._saved = round, saved
         used = {part.path for parts in saved.values() for part in parts}

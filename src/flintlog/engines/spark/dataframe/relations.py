@@ -29,6 +29,7 @@ class Relations:
     def __init__(self, workspace: Workspace, growing: Mapping[str, Growing], sources: RuleSources) -> None:
         self.workspace, self.growing, self.sources = workspace, growing, sources
         self.scalars = sources.scalars
+        self._merged_last: list[Growing] = []
 
     @property
     def single(self) -> bool:
@@ -74,9 +75,7 @@ class Relations:
             growing.delta = None
         for name, found in zip(texts, kept, strict=False):
             self._append(self.growing[name], found)
-        if not self.single:
-            grown = [g for name in full if len((g := self.growing[name]).parts) <= 2]
-            self._level([growing for growing in grown if growing.placed])
+        self._merged_last = [g for name in full if len((g := self.growing[name]).parts) <= 2 and g.placed]
 
     def place_again(self, relations: Sequence[Growing] = ()) -> None:
         """Puts all rows of relations (all unless told) into the places they should have."""
@@ -113,8 +112,10 @@ class Relations:
     def finish(self, growing: Growing) -> None:
         """All rows, each once, in the parts."""
         if growing.best is not None and len(growing.parts) > 1:
-            text = growing.whole(self.single, self.scalars)
-            growing.parts = self.workspace.keep([self.workspace.sql(text)])
+            text, parts = growing.whole(self.single, self.scalars), growing.parts
+            growing.parts, growing.delta = self.workspace.keep([self.workspace.sql(text)]), None
+            for part in parts:
+                self.workspace.free(part)
 
     # --- Texts ------------------------------------------------------------------------------------
 
@@ -174,9 +175,11 @@ class Relations:
         for part in parts:
             self.workspace.free(part)
 
-    def _level(self, relations: Sequence[Growing]) -> None:
-        """Relations of which some place has far too many rows are placed by all columns from now on."""
-        heaped = [growing for growing in relations if self._is_heaped(growing.parts[0])]
+    def level(self) -> None:
+        """Relations of few parts since the last round, of which some place has far too many rows, are placed by all
+        columns from now on."""
+        merged, self._merged_last = self._merged_last, []
+        heaped = [growing for growing in merged if not self.single and self._is_heaped(growing.parts[0])]
         for growing in heaped:
             growing.placed = growing.joined = ()
         if heaped:

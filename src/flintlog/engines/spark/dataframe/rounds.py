@@ -81,6 +81,8 @@ class Rounds:
             while True:
                 try:
                     self._to_the_end()
+                    for growing in self.growing.values():
+                        self.relations.finish(growing)
                     return {name: self._result(growing) for name, growing in self.growing.items()}
                 except Exception as error:
                     failure = failure_in(error)
@@ -99,15 +101,14 @@ class Rounds:
     def _makes_room(self) -> bool:
         """Gives tasks fewer rows; if that is not enough, no hash tables either, which cannot spill. False if all has
         been tried. What rounds have kept is still there."""
-        self.sources.end_round()
+        self.sources.forget()
         self._divisions += 1
         self.context.partitions *= DIVIDED
-        self.context.small_rows = 0
+        self.context.small_rows = -1
         self.context.hash_rows = self.context.hash_rows // DIVIDED if self._divisions == 1 else 0
         return self._divisions <= MOST_DIVISIONS
 
     def _result(self, growing: Growing) -> DataFrame:
-        self.relations.finish(growing)
         number = list(self.growing.values()).index(growing)
         return self.points.outliving(number, growing) or self.workspace.handed_over(growing.parts)
 
@@ -116,7 +117,7 @@ class Rounds:
         recursive = [replace(version, delta=scan) for version in versions for scan in version.scans]
         if not self._has_begun:
             self.sources.scalars.round = 0
-            self._settle(self._input_rows(), adaptive=True)
+            self._settle(self._input_rows(), adaptive=not self._divisions)
             self._first([version for version in versions if not version.scans])
             self._has_begun = True
         self._settle_again()
@@ -126,6 +127,7 @@ class Rounds:
             begin, read = perf_counter(), self.relations.new_rows
             self._round(round, recursive)
             self._done = round
+            self.relations.level()
             # The next one will take as much longer as it has more rows to read.
             expected = (perf_counter() - begin) * max(1, self.relations.new_rows / read)
             self._settle_again(is_slow=round > 1 and expected > SLOW)

@@ -145,9 +145,7 @@ class Workspace:
         try:
             return list(zip(leaves, self._leaves.counted(leaves), strict=True))
         except BaseException:
-            with suppress(Exception):  # what tasks have kept before one failed, if there still is a session
-                for leaf in leaves:
-                    leaf.release()
+            release_all(leaves)
             raise
 
     def _named(self, source: Source) -> str:
@@ -211,6 +209,13 @@ class Workspace:
             if other != application:
                 _idle.pop(other, None)
         _idle.setdefault(application, []).append(self._leaves)
+
+
+def release_all(sources: Sequence[Source]) -> None:
+    """Lets go of what tasks have kept before one failed, if there still is a session."""
+    with suppress(Exception):
+        for source in sources:
+            source.release()
 
 
 def _storage_level(spark: SparkSession) -> StorageLevel:
