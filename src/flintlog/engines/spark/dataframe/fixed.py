@@ -116,7 +116,7 @@ class Fixed:
         return Salted(Rows(f"SELECT * FROM {kept.view}", kept.rows), salts)
 
     def _salts(self, hot: str, key: Sequence[str]) -> dict[tuple[int, ...], list[int]]:
-        """For each key that a text selects, salts for as many places: Spark finds the place of a row by this `hash`."""
+        """For each key that a text selects, a salt for each of some places: Spark places a row by this `hash`."""
         place = f"pmod(hash({', '.join(key)}, salt), {self.partitions})"
         tried = f"SELECT explode(sequence(0, {TRIED * self.partitions})) AS salt, * FROM ({hot})"
         found = f"SELECT {', '.join(key)}, min(salt) AS salt FROM ({tried}) GROUP BY {', '.join(key)}, {place}"

@@ -29,7 +29,7 @@ def is_loss(error: BaseException) -> bool:
 
 
 def is_for_room(error: BaseException) -> bool:
-    """Whether a task had no room: for a hash table, which does not spill, or beside those that others had."""
+    """Whether a task had no room: for a hash table, which does not spill, or for anything beside what others hold."""
     return _NO_ROOM.search(str(error)) is not None
 
 
