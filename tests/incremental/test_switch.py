@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.incremental.states import Database
+from typing import Any
 
-from flintlog.incremental import switch
+import pytest
+from tests.incremental.states import Database, assert_equation
+
+from flintlog.engines.local.plan import Plan, plan_query
+from flintlog.incremental import instances, switch
+from flintlog.incremental.preparation import Preparation
 from flintlog.incremental.switch import Allowance, OverBudget, Switch
 
 TOTAL = 1_000_000
+PATHS = """
+    .decl e(x: number, y: number)
+    .decl p(x: number, y: number)
+    p(x, y) :- e(x, y).
+    p(x, z) :- p(x, y), e(y, z).
+"""
+EDGES = [(i, i + 1) for i in range(200)]
 
 
 def learned(*outcomes: tuple[int, bool]) -> Switch:
@@ -48,7 +59,7 @@ def test_after_a_while_it_is_tried_again() -> None:
 def test_the_budget_is_a_part_of_the_time_and_a_little_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    allowance = Allowance(0.2)
+    allowance = Allowance(0.2, Preparation())
     tick = allowance.begin(1.0)
     now[0] = 0.2 + 0.9 * switch.LEAST_SECONDS
     tick()
@@ -59,15 +70,41 @@ def test_the_budget_is_a_part_of_the_time_and_a_little_for_all(monkeypatch: pyte
         tick()
 
 
+def test_what_later_updates_use_too_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    preparation = Preparation()
+    tick = Allowance(0.2, preparation).begin(1.0)
+    with preparation:
+        now[0] += 3.0
+    tick()
+    now[0] += 0.3
+    with pytest.raises(OverBudget):
+        tick()
+
+
+def test_after_preparation_nothing_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[Plan] = []
+
+    def watched(*args: Any, **named: Any) -> Plan:
+        plans.append(plan_query(*args, **named))
+        return plans[-1]
+
+    monkeypatch.setattr(instances, "plan_query", watched)
+    database = Database(PATHS, {"e": EDGES})
+    assert not plans
+    database.state.prepare()
+    made = len(plans)
+    assert made == 2 + 3  # one for each place, and one for each head
+    database.change({"e": EDGES[100:101]}, {})
+    database.change({}, {"e": EDGES[100:101]})
+    assert len(plans) == made
+    assert_equation(database)
+
+
 def test_a_state_learns() -> None:
-    text = """
-        .decl e(x: number, y: number)
-        .decl p(x: number, y: number)
-        p(x, y) :- e(x, y).
-        p(x, z) :- p(x, y), e(y, z).
-    """
-    edges = [(i, i + 1) for i in range(200)]
-    database = Database(text, {"e": edges}, budget=0.2)
+    edges = EDGES
+    database = Database(PATHS, {"e": edges}, budget=0.2)
     stratum = database.state.strata["p",]
     stratum.seconds = 1e-9
     with pytest.MonkeyPatch.context() as patch:

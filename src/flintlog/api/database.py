@@ -221,11 +221,13 @@ class Database:
         facts_dir: str | PathLike[str] | None = None,
         budget: float = BUDGET,
         functors: Functors | None = None,
+        prepare: bool = True,
         **facts: Any,
     ) -> Database:
         """Computes a program and keeps its relations in a new directory. Relations given by name take what
         `Program.run` takes; other inputs are read as their `.input` says. An update of a stratum that takes longer than
-        `budget` times what computing it took is given up, and the stratum computed again."""
+        `budget` times what computing it took is given up, and the stratum computed again. With `prepare`, plans and
+        indexes for updates are made now, so that the first one is as quick as those that follow."""
         is_number: object = isinstance(budget, int | float)  # whatever the annotation says
         if not (is_number and 0 <= budget < inf):
             note = "it is a part of the time that a stratum took, as 0.2"
@@ -241,7 +243,7 @@ class Database:
         maintained = Maintained(Store(Path(path)), _binding({**program.functors(), **(functors or {})}))
         # The tree has what the text includes, and no macros any more.
         text = print_program(program.compilation.ast)
-        maintained.create(text, {**read, **given}, word_size=program.word_size, budget=budget)
+        maintained.create(text, {**read, **given}, word_size=program.word_size, budget=budget, prepare=prepare)
         return cls(maintained)
 
     @classmethod

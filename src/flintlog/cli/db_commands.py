@@ -23,8 +23,9 @@ def create(args: Namespace, program: Program) -> int:
     facts_dir = Path(without_scheme(args.fact_dir))
     budget = BUDGET if args.budget is None else args.budget
     started = time.perf_counter()
-    with Database.create(
-        args.directory, program, facts_dir=facts_dir, budget=budget, functors=_functors(args)
+    functors = _functors(args)
+    with Database.create(  # nothing is updated before it is closed
+        args.directory, program, facts_dir=facts_dir, budget=budget, functors=functors, prepare=False
     ) as database:
         rows = sum(len(database[name]) for name in database)
         seconds = time.perf_counter() - started

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from flintlog.engines.best import Best
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, Kept
+from flintlog.incremental.kept import NEVER, ChosenRows, Kept
 from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
 
@@ -93,7 +93,7 @@ class BestUpdate(RuleUpdate):
         for clause in self._clauses:
             if not rows.size:
                 break
-            for found in clause.instances.of_head(rows):
+            for found in clause.instances.of_head(ChosenRows(self._rows, rows)):
                 self._tick()
                 heads = self._rows.find(found.head, found.size)
                 latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
@@ -107,12 +107,13 @@ class BestUpdate(RuleUpdate):
         """All that the keys of some rows can be now."""
         if not rows.size:
             return
-        keys = self._keys(self._rows.columns(rows))
+        chosen = ChosenRows(self._rows, rows)
+        keys = self._keys(chosen.columns)
         known = self._by_key.places(keys)
         known = known[self._rows.given[known]]
         yield self._rows.columns(known), np.zeros(known.size, np.int64)
         for clause in self._clauses:
-            for found in clause.instances.of_head(rows, but=self._best.position):
+            for found in clause.instances.like_head(chosen, but=self._best.position):
                 yield self._candidates(clause, found)
 
     def _facts(self, gained: Rows) -> Iterator[Candidates]:

@@ -128,13 +128,13 @@ class CountingUpdate(RuleUpdate):
     def _having(self, rows: Rows, epoch: str, but: Iterable[ClauseUpdate] = ()) -> Iterator[_Moving]:
         """Every instance that has one of these rows, once, and the round it comes in by now."""
         rows = {name: np.sort(some) for name, some in rows.items() if some.size}
-        others = list(but)
+        chosen, others = self._chosen(rows), list(but)
         for clause in self._clauses:
             places = clause.instances.clause.places if clause not in others else ()
             for place, where in enumerate(places):
                 if where.relation not in rows:
                     continue
-                for found in clause.instances.at_place(place, rows[where.relation]):
+                for found in clause.instances.at_place(place, chosen[where.relation]):
                     self._tick()
                     first = np.ones(found.size, np.bool_)
                     for earlier, other in zip(places[:place], found.rows, strict=False):

@@ -81,9 +81,10 @@ class DeleteRederive(RuleUpdate):
         return (self._heads(clause, found, epoch) for clause, found in self._touched(rows, absent))
 
     def _derived_again(self, deleted: Rows) -> Iterator[Heads]:
+        chosen = self._chosen(deleted)
         for clause in self._clauses:
-            if clause.relation in deleted:
-                for found in clause.instances.of_head(deleted[clause.relation]):
+            if clause.relation in chosen:
+                for found in clause.instances.of_head(chosen[clause.relation]):
                     yield self._heads(clause, found, "new")
 
     def _all_heads(self, clauses: Iterable[ClauseUpdate], epoch: str) -> Iterator[Heads]:

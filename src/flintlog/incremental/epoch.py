@@ -42,20 +42,22 @@ class Epoch:
         start: Callable[[Mapping[str, ColumnFacts], Mapping[str, Relation]], Bootstrap],
         no_counts: Callable[[Iterable[str]], Mapping[str, RoundCounts]],
         strategy: str,
-        budget: float | None,
+        allowance: Allowance,
         bits: int,
     ) -> None:
         self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
-        self._no_counts, self._strategy, self._bits = no_counts, strategy, bits
-        self._allowance = Allowance(budget if strategy == "auto" else None)
+        self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
         self.recomputed: dict[str, str] = {}
 
     def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
         """Facts that are no longer given, and those that now are: rows are marked so already."""
         changed: dict[str, tuple[Array, Array]] = {}
         for part in self._normal.parts:
+            own = self._normal.computed[part.stratum.relations]
+            is_reached = part.stratum.relations in rules or not changed.keys().isdisjoint(part.reads)
+            if not is_reached and lost.keys().isdisjoint(own) and gained.keys().isdisjoint(own):
+                continue
             stratum = self._strata[part.stratum.relations]
-            own = self._normal.computed[stratum.relations]
             own_lost = {name: lost[name] for name in own if name in lost and lost[name].size}
             own_gained = {name: gained[name] for name in own if name in gained and gained[name].size}
             changes = rules.get(stratum.relations, RuleChanges())

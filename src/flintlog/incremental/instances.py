@@ -16,8 +16,10 @@ from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.query import Query
+from flintlog.incremental.binder import Binder
 from flintlog.incremental.clause import Clause
-from flintlog.incremental.kept import Kept
+from flintlog.incremental.kept import ChosenRows, Kept
+from flintlog.incremental.preparation import Preparation
 from flintlog.ir.relation import Node
 from flintlog.ir.scalar import Column, Const, Scalar
 from flintlog.ir.visit import columns_of
@@ -54,15 +56,31 @@ class _Made:
         )
 
 
+@dataclass
+class _Start:
+    """What the search for instances begins with: rows for one literal of the rule (none, if `literal` is None), which
+    bind variables; and how the others are found."""
+
+    literal: int | None
+    binder: Binder
+    made: _Made | None = None
+
+
 class Instances:
     """Finds the instances of one clause over all rows that are kept, also over those that are not there now: whoever
     asks looks at their rounds. Absences are not tested either."""
 
     def __init__(
-        self, clause: Clause, kept: Mapping[str, Kept], vectors: Vectors, workers: Workers, statistics: Statistics
+        self,
+        clause: Clause,
+        kept: Mapping[str, Kept],
+        vectors: Vectors,
+        workers: Workers,
+        statistics: Statistics,
+        preparation: Preparation,
     ) -> None:
         self.clause, self._kept, self._vectors, self._workers = clause, kept, vectors, workers
-        self._statistics = statistics
+        self._statistics, self._preparation = statistics, preparation
         needed = {name for place in clause.places for value in place.values for name in columns_of(value)}
         needed |= {name for value in clause.output for name in columns_of(value)}
         kinds = {variable.name: variable for rows in clause.rows for variable in rows.variables}
@@ -70,58 +88,66 @@ class Instances:
         self._variables = [kinds[name] for name in sorted(needed)]
         self._values = [[vectors.scalar(value) for value in place.values] for place in clause.places]
         self._output = [vectors.scalar(value) for value in clause.output]
-        self._pipelines: dict[tuple[int, frozenset[str]], _Made] = {}
+        self._has_plain_head = all(isinstance(value, Column | Const) for value in clause.output)
+        self._places: dict[int, _Start] = {}
+        self._heads: dict[int | None, _Start] = {}
 
-    def at_place(self, place: int, rows: Array) -> Iterator[Found]:
+    def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
         """Those that have one of these rows at a place."""
-        where = self.clause.places[place]
-        wanted = self._kept[where.relation].columns(rows)
-        for found in self._from(place, where.values, wanted, rows.size):
-            yield found if not where.negated else found.chosen(np.isin(found.rows[place], rows))
+        is_negated = self.clause.places[place].negated
+        for found in self._from(self._at_place(place), rows.columns, rows.size):
+            yield found.chosen(np.isin(found.rows[place], rows.places)) if is_negated else found
 
-    def of_head(self, rows: Array, but: int | None = None) -> Iterator[Found]:
-        """Those that give one of these rows; or, but for one position, at least one like them, and maybe others."""
+    def of_head(self, rows: ChosenRows) -> Iterator[Found]:
+        """Those that give one of these rows."""
         head = self._kept[self.clause.relation]
-        places = [place for place in range(len(self.clause.output)) if place != but]
-        columns = head.columns(rows)
-        output, wanted = [self.clause.output[p] for p in places], [columns[p] for p in places]
-        for found in self._from(len(self.clause.places), output, wanted, rows.size):
-            yield found.chosen(np.isin(head.find(found.head, found.size), rows)) if but is None else found
+        for found in self._from(self._of_head(), rows.columns, rows.size):
+            if not self._has_plain_head:
+                found = found.chosen(np.isin(head.find(found.head, found.size), rows.places))
+            yield found
+
+    def like_head(self, rows: ChosenRows, but: int) -> Iterator[Found]:
+        """Those that give rows like these but for one position, and maybe others."""
+        columns = [column for position, column in enumerate(rows.columns) if position != but]
+        yield from self._from(self._of_head(but), columns, rows.size)
 
     def all(self) -> Iterator[Found]:
-        yield from self._from(len(self.clause.places), (), [], 1)
+        yield from self._from(_Start(None, Binder((), self._vectors.machine)), [], 1)
 
-    def _from(self, place: int, values: Sequence[Scalar], wanted: Sequence[Array], size: int) -> Iterator[Found]:
-        """The instances in which some values are those of one of the rows that are wanted, and others: only what is
-        plainly a variable or a constant is looked at."""
-        batch, size = self._bound(values, wanted, size)
+    def prepare(self) -> None:
+        """Makes ready what updates by rounds will ask for."""
+        for place in range(len(self.clause.places)):
+            self._pipeline(self._at_place(place))
+        self._pipeline(self._of_head())
+
+    # --- Where to start ---------------------------------------------------------------------------
+
+    def _at_place(self, place: int) -> _Start:
+        start = self._places.get(place)
+        if start is None:
+            literal = place if place < len(self.clause.rows) else None
+            start = self._places[place] = self._start(literal, self.clause.places[place].values)
+        return start
+
+    def _of_head(self, but: int | None = None) -> _Start:
+        start = self._heads.get(but)
+        if start is None:
+            output = [value for position, value in enumerate(self.clause.output) if position != but]
+            start = self._heads[but] = self._start(None, output, is_whole=but is None)
+        return start
+
+    def _start(self, literal: int | None, values: Sequence[Scalar], *, is_whole: bool = True) -> _Start:
+        return _Start(literal, Binder(values, self._vectors.machine, is_whole=is_whole))
+
+    def _from(self, start: _Start, columns: Sequence[Array], size: int) -> Iterator[Found]:
+        """The instances in which values are those of one of the rows that are wanted, and others: the binder does not
+        look at all of them."""
+        batch, size = start.binder.batch(columns, size)
         if not size:
             return
-        pipeline = self._pipeline(place, frozenset(batch))
-        for found, count in pipeline.bindings(batch, size):
+        for found, count in self._pipeline(start).bindings(batch, size):
             if count:
                 yield self._found(found, count)
-
-    def _bound(self, values: Sequence[Scalar], wanted: Sequence[Array], size: int) -> tuple[dict[str, Array], int]:
-        """What the variables among the values may be, each combination once."""
-        keep = np.ones(size, np.bool_)
-        batch: dict[str, Array] = {}
-        for value, column in zip(values, wanted, strict=True):
-            if isinstance(value, Const):
-                keep &= column == self._vectors.machine.word(value.value, value.kind)
-            elif isinstance(value, Column):
-                known = batch.setdefault(value.name, column)
-                if known is not column:
-                    keep &= known == column
-        if not batch:
-            return {}, int(keep.any())
-        if not keep.all():
-            batch = {name: column[keep] for name, column in batch.items()}
-            size = int(np.count_nonzero(keep))
-        if size > 1 and len(batch) < len(wanted):
-            distinct = np.unique(np.stack(list(batch.values())), axis=1)
-            batch, size = dict(zip(batch, map(np.ascontiguousarray, distinct), strict=True)), distinct.shape[1]
-        return batch, size
 
     def _found(self, batch: dict[str, Array], size: int) -> Found:
         rows = []
@@ -132,16 +158,22 @@ class Instances:
 
     # --- Pipelines --------------------------------------------------------------------------------
 
-    def _pipeline(self, place: int, given: frozenset[str]) -> Pipeline:
-        known = self._pipelines.get((place, given))
+    def _pipeline(self, start: _Start) -> Pipeline:
         relations = [self._source(rows.source) for rows in self.clause.rows]
-        if known is not None and known.fits(relations):
-            return known.pipeline
-        rows = [literal for i, literal in enumerate(self.clause.rows) if i != place]
+        if start.made is None or not start.made.fits(relations):
+            with self._preparation:
+                start.made = _Made(self._made(start), relations, [relation.visible for relation in relations])
+        return start.made.pipeline
+
+    def _made(self, start: _Start) -> Pipeline:
+        given = start.binder.names
+        rows = [literal for i, literal in enumerate(self.clause.rows) if i != start.literal]
         query = Query([*rows, *self.clause.steps], list(self._variables))
         plan = plan_query(query, None, self._statistics, given=given)
         pipeline = Pipeline(plan, self._vectors, self._source, self._workers, given=sorted(given) if given else None)
-        self._pipelines[place, given] = _Made(pipeline, relations, [relation.visible for relation in relations])
+        pipeline.prepare()
+        for place in self.clause.places:
+            self._kept[place.relation].places.sync()
         return pipeline
 
     def _source(self, source: str | Node) -> Relation:

@@ -63,7 +63,8 @@ class Journal:
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
         with self._path.open("r+b", buffering=0) as stream:
-            stream.truncate(self._end)
+            if os.fstat(stream.fileno()).st_size != self._end:
+                stream.truncate(self._end)
             stream.seek(self._end)
             try:
                 _write_all(stream, record)

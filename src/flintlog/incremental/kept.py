@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,8 @@ MOST_GONE, FEW = 2, 100_000
 # Rows that were computed again become the log, if they are this many times as many as the log has places.
 MOST_NEW = 2
 
+_NO_ROWS: Array = np.empty(0, np.int64)
+
 T = TypeVar("T", bound=np.generic)
 
 
@@ -37,6 +40,22 @@ class StoredRows:
     rounds: NDArray[np.int32]
     counts: NDArray[np.int32]
     given: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """Some rows of a relation by their places; columns are made once, however many rules look at them."""
+
+    kept: Kept
+    places: Array
+
+    @property
+    def size(self) -> int:
+        return self.places.size
+
+    @cached_property
+    def columns(self) -> list[Array]:
+        return self.kept.columns(self.places)
 
 
 class Kept:
@@ -57,6 +76,7 @@ class Kept:
         self.size = 0  # rows that are there now, or were before an update that is not done
         self.before: Kept | None = None  # what an update that is not done has replaced by this
         self._touched: list[Array] = []
+        self._difference: tuple[Array, Array] | None = None  # the rows lost and gained, once somebody has asked
         self._counts_before: list[tuple[Array, NDArray[np.int32]]] = []
         self._given_before: list[tuple[Array, NDArray[np.bool_]]] = []
         # The rows that an update has computed again, if they shall be the log after it.
@@ -134,6 +154,7 @@ class Kept:
 
     def set_round(self, places: Array, round: int | NDArray[np.int32]) -> None:
         self._touched.append(places)
+        self._difference = None
         self.new[places] = round
 
     def set_counts(self, places: Array, counts: Array) -> None:
@@ -150,19 +171,23 @@ class Kept:
 
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
+        if not self._touched and self.before is None:
+            return _NO_ROWS
         touched = sum(places.size for places in self._touched)
         if self.before is not None or touched * _SCANNED > self.known:
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
-        if not self._touched:
-            return np.empty(0, np.int64)
         rows: Array = np.unique(np.concatenate(self._touched))
         changed: Array = rows[self.old[rows] != self.new[rows]]
         return changed
 
     def lost_and_gained(self) -> tuple[Array, Array]:
-        changed = self.changed()
-        before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
-        return changed[before & ~after], changed[~before & after]
+        if self._difference is None:
+            changed = self.changed()
+            if not changed.size:
+                return _NO_ROWS, _NO_ROWS
+            before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
+            self._difference = changed[before & ~after], changed[~before & after]
+        return self._difference
 
     def keep(self) -> None:
         """The update is done."""
@@ -172,7 +197,8 @@ class Kept:
             self.old[: self.known] = self.new[: self.known]
         for places in self._touched:
             self.old[places] = self.new[places]
-        self.before, self._touched, self._counts_before, self._given_before = None, [], [], []
+        self.before, self._difference = None, None
+        self._touched, self._counts_before, self._given_before = [], [], []
 
     def take_back(self) -> None:
         """There was no update."""
@@ -187,7 +213,7 @@ class Kept:
             self.new[places] = self.old[places]
         for places, counts in reversed(self._counts_before):
             self.counts[places] = counts
-        self._touched, self._counts_before = [], []
+        self._touched, self._counts_before, self._difference = [], [], None
 
     # --- Other logs -------------------------------------------------------------------------------
 

@@ -69,9 +69,13 @@ class Maintained:
 
     # --- Making and opening -----------------------------------------------------------------------
 
-    def create(self, text: str, facts: Mapping[str, Facts], *, word_size: int, budget: float) -> None:
+    def create(
+        self, text: str, facts: Mapping[str, Facts], *, word_size: int, budget: float, prepare: bool = True
+    ) -> None:
         with self._closed_on_failure():
             self._create(text, facts, word_size, budget)
+            if prepare:
+                self.state.prepare()
 
     @deep_recursion()
     def _create(self, text: str, facts: Mapping[str, Facts], word_size: int, budget: float) -> None:

@@ -11,6 +11,8 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.clause import Clause
 from flintlog.incremental.kept import NEVER, Kept
 
+_ALWAYS = np.int32(0)
+
 
 class ClauseRounds:
     """The rounds of a clause's places, as its own stratum counts: what comes from below is there from round 0 on. A row
@@ -24,7 +26,8 @@ class ClauseRounds:
         self.least = 1 if clause.is_recursive else 0
 
     def places(self, rows: list[Array], size: int, which: str) -> list[Any]:
-        """The rounds of the rows at every place of so many instances, "old" or "new"."""
+        """The rounds of the rows at every place of so many instances, "old" or "new". The rule's own is one number
+        where it belongs to the program all the time and there are others."""
         result: list[Any] = []
         for place, at in zip(self.clause.places, rows, strict=True):
             rounds = getattr(self._kept[place.relation], which)[at]
@@ -33,13 +36,17 @@ class ClauseRounds:
             elif not place.own:
                 rounds = np.where(rounds != NEVER, 0, NEVER)
             result.append(rounds)
-        is_there = self.before if which == "old" else self.after
-        result.append(np.full(size, 0 if is_there else NEVER))
+        if self.before and self.after and result:
+            result.append(_ALWAYS)
+        else:
+            is_there = self.before if which == "old" else self.after
+            result.append(np.full(size, 0 if is_there else NEVER, np.int32))
         return result
 
     def latest(self, rounds: list[Any]) -> Any:
         """The round of the last row to come: an instance comes in the next one; NEVER if one does not come."""
         result = np.maximum(rounds[0], self.least)
         for other in rounds[1:]:
-            result = np.maximum(result, other)
+            if other is not _ALWAYS:
+                result = np.maximum(result, other)
         return result

@@ -10,7 +10,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found, Instances
-from flintlog.incremental.kept import Kept
+from flintlog.incremental.kept import ChosenRows, Kept
 from flintlog.incremental.rounds import ClauseRounds
 from flintlog.ir.program import Rule
 
@@ -70,12 +70,16 @@ class RuleUpdate(ABC):
 
     def _touched(self, rows: Rows, absent: Rows) -> Iterator[tuple[ClauseUpdate, Found]]:
         """Instances that have one of these rows, or must not have one of those."""
+        there, not_there = self._chosen(rows), self._chosen(absent)
         for clause in self._clauses:
             for place, where in enumerate(clause.instances.clause.places):
-                some = (absent if where.negated else rows).get(where.relation)
-                if some is not None and some.size:
+                some = (not_there if where.negated else there).get(where.relation)
+                if some is not None:
                     for found in clause.instances.at_place(place, some):
                         yield clause, found
+
+    def _chosen(self, rows: Rows) -> dict[str, ChosenRows]:
+        return {name: ChosenRows(self._kept[name], some) for name, some in rows.items() if some.size}
 
 
 def all_instances(clauses: Iterable[ClauseUpdate]) -> Iterator[tuple[ClauseUpdate, Found]]:

@@ -29,11 +29,12 @@ from flintlog.incremental.instances import Instances
 from flintlog.incremental.kept import Kept, StoredRows
 from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Normal, Part
+from flintlog.incremental.preparation import Preparation
 from flintlog.incremental.rounds import ClauseRounds
 from flintlog.incremental.rule_changes import RuleChanges, changes_of
 from flintlog.incremental.rule_update import ClauseUpdate
 from flintlog.incremental.stratum import KeptStratum
-from flintlog.incremental.switch import BUDGET
+from flintlog.incremental.switch import BUDGET, Allowance
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.program import Relation as ProgramRelation
@@ -64,6 +65,7 @@ class State:
         self.recomputed: Mapping[str, str] = {}  # what the last update computed again, and why
         self._changes_of_rules: dict[tuple[str, ...], RuleChanges] = {}
         self._before = normal, self.strata
+        self._preparation = Preparation()
         # What rules find out together about the relations of an update.
         self._statistics = Statistics(lambda rows: self.kept[str(rows.source)].relation)
 
@@ -100,6 +102,13 @@ class State:
             stratum.remember(facts.get(" ".join(names), {}))
         self._before = self.normal, self.strata
 
+    def prepare(self) -> None:
+        """Makes ready what the first updates would have to: plans, indexes, tables of places."""
+        for stratum in self.strata.values():
+            for clause in stratum.clauses:
+                clause.instances.prepare()
+        self._statistics.forget()
+
     def facts_of_strata(self) -> dict[str, dict[str, Any]]:
         """What is known of each stratum, in words of JSON, by the names of its relations."""
         return {" ".join(names): stratum.facts() for names, stratum in self.strata.items()}
@@ -128,7 +137,7 @@ class State:
 
     def _clause(self, part: Part, rule: Rule) -> ClauseUpdate:
         clause = clause_of(rule, part.stratum.relations)
-        instances = Instances(clause, self.kept, self._vectors, self._workers, self._statistics)
+        instances = Instances(clause, self.kept, self._vectors, self._workers, self._statistics, self._preparation)
         return ClauseUpdate(rule, instances, ClauseRounds(clause, self.kept))
 
     def _fold(self, part: Part) -> FoldUpdate | None:
@@ -156,14 +165,15 @@ class State:
     ) -> None:
         """Takes facts out and in, and rules, if there is another version of the program. `keep` or `take_back` has to
         follow; until then, relations know both epochs."""
-        self._before = self.normal, {relations: replace(stratum) for relations, stratum in self.strata.items()}
+        self._before = self.normal, {relations: stratum.copy() for relations, stratum in self.strata.items()}
         inserted = dict(inserted)
         if normal is not None:
             inserted |= self._change_program(normal)
         lost = {name: self._marked(name, columns, given=False) for name, columns in deleted.items()}
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
         bits = self.machine.words.size
-        epoch = Epoch(self.normal, self.kept, self.strata, self.start, self.no_counts, strategy, self.budget, bits)
+        allowance = Allowance(self.budget if strategy == "auto" else None, self._preparation)
+        epoch = Epoch(self.normal, self.kept, self.strata, self.start, self.no_counts, strategy, allowance, bits)
         self.recomputed = epoch.recomputed
         epoch.run(lost, gained, self._changes_of_rules)
 

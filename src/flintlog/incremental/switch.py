@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from math import log10
 
+from flintlog.incremental.preparation import Preparation
+
 # The part of the time that computing a stratum took, after which an update of it is given up, unless told otherwise.
 BUDGET = 0.2
 # So many seconds more may the updates of all strata take together: short ones are not worth a thought.
@@ -64,10 +66,11 @@ class Switch:
 
 
 class Allowance:
-    """The time that an update of all strata may take: of each stratum a part of what computing it took."""
+    """The time that an update of all strata may take: of each stratum a part of what computing it took. What goes into
+    the `preparation` is not counted: later updates have it, too, also if this one is given up."""
 
-    def __init__(self, budget: float | None) -> None:
-        self._budget, self._spare = budget, LEAST_SECONDS
+    def __init__(self, budget: float | None, preparation: Preparation) -> None:
+        self._budget, self._preparation, self._spare = budget, preparation, LEAST_SECONDS
         self._started = self._regular = 0.0
 
     def is_plenty(self, seconds: float) -> bool:
@@ -79,15 +82,18 @@ class Allowance:
         OverBudget."""
         if self._budget is None:
             return lambda: None
-        self._started, self._regular = time.perf_counter(), max(self._budget * seconds, min(seconds, LEAST_OF_ONE))
+        self._started, self._regular = self._now(), max(self._budget * seconds, min(seconds, LEAST_OF_ONE))
         end = self._started + self._regular + self._spare
 
         def tick() -> None:
-            if time.perf_counter() > end:
+            if self._now() > end:
                 raise OverBudget
 
         return tick
 
     def end(self) -> None:
-        used = time.perf_counter() - self._started
+        used = self._now() - self._started
         self._spare = max(0.0, self._spare - max(0.0, used - self._regular))
+
+    def _now(self) -> float:
+        return time.perf_counter() - self._preparation.seconds

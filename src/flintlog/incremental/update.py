@@ -18,7 +18,6 @@ Where the paper looks at every instance of a deleted row in each later round, th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +25,8 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, UNKNOWN
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, all_instances
+from flintlog.incremental.kept import NEVER, UNKNOWN, ChosenRows
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
 
 REMOVED, ADDED, AGAIN = "removed", "added", "again"
 
@@ -80,7 +79,7 @@ class StratumUpdate(RuleUpdate):
                 self._settle(round, name, _joined(more[name]), _joined(less[name]), late, come)
         self._spread(round, late, come)
 
-    def _counts(self, round: int, some: _Waiting) -> Array:
+    def _counts(self, round: int, some: _Waiting) -> Any:
         """Which instances have their effect in this round."""
         rounds, kept = some.clause.rounds, self._kept[some.clause.relation]
         new = rounds.places(some.rows, some.heads.size, "new")
@@ -89,20 +88,20 @@ class StratumUpdate(RuleUpdate):
             valid = new[place] >= round
             for other in new[:place]:
                 valid &= other < round  # the first that is late speaks for all
-            return np.flatnonzero(valid)
+            return valid.nonzero()[0]
         old = rounds.places(some.rows, some.heads.size, "old")
         valid = rounds.latest(new) == round - 1
         changed = [before != after for before, after in zip(old, new, strict=True)]
         if some.kind == AGAIN:
             for is_changed in changed:
                 valid &= ~is_changed
-            return np.flatnonzero(valid & (kept.new[some.heads] == NEVER))
+            return (valid & (kept.new[some.heads] == NEVER)).nonzero()[0]
         for i, is_changed in enumerate(changed):
             if i != place:  # of several that have changed, the last to come speaks for all
                 later = new[i] > new[place] if i < place else new[i] >= new[place]
                 valid &= ~(is_changed & later)
         counted = (kept.old[some.heads] == round) & (rounds.latest(old) == round - 1)
-        return np.flatnonzero(valid & ~counted)
+        return (valid & ~counted).nonzero()[0]
 
     def _settle(
         self, round: int, name: str, more: Array, less: Array, late: dict[str, Array], come: dict[str, Array]
@@ -137,10 +136,11 @@ class StratumUpdate(RuleUpdate):
         """Finds out in how many ways rows came in a round, before the update."""
         kept = self._kept[name]
         counts = np.zeros(rows.size, np.int64)  # rows are sorted
+        chosen = ChosenRows(kept, rows)
         for clause in self._clauses:
             if clause.relation != name:
                 continue
-            for found in clause.instances.of_head(rows):
+            for found in clause.instances.of_head(chosen):
                 self._tick()
                 counted = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) == round - 1
                 if counted.any():
@@ -150,26 +150,29 @@ class StratumUpdate(RuleUpdate):
 
     # --- What follows from a change ---------------------------------------------------------------
 
-    def _spread(self, round: int, late: Mapping[str, Array], come: Mapping[str, Array]) -> None:
+    def _spread(self, round: int, late: Rows, come: Rows) -> None:
+        late_rows, come_rows = self._chosen(late), self._chosen(come)
         for clause in self._clauses:
             for place, where in enumerate(clause.instances.clause.places):
-                goes, comes = (come, late) if where.negated else (late, come)
-                if where.relation in goes and goes[where.relation].size:
+                goes, comes = (come_rows, late_rows) if where.negated else (late_rows, come_rows)
+                if where.relation in goes:
                     for found in clause.instances.at_place(place, goes[where.relation]):
                         self._put_off_removed(clause, place, found)
-                if where.relation in comes and comes[where.relation].size:
+                if where.relation in comes:
                     for found in clause.instances.at_place(place, comes[where.relation]):
                         self._put_off_added(round, clause, place, found)
-            if clause.relation in late and late[clause.relation].size and clause.relation in self._own:
-                for found in clause.instances.of_head(late[clause.relation]):
+            if clause.relation in late_rows:
+                for found in clause.instances.of_head(late_rows[clause.relation]):
                     self._put_off_again(round, clause, found)
 
     def _coming(self, clause: ClauseUpdate, found: Found, epoch: str) -> tuple[Found, Array]:
         """The instances that come at all, and in which round, if nothing changes any more."""
         self._tick()
         latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch))
-        there = np.flatnonzero(latest < NEVER)
-        return found.chosen(there), latest[there].astype(np.int64) + 1
+        there = (latest < NEVER).nonzero()[0]
+        if there.size < found.size:
+            found, latest = found.chosen(there), latest[there]
+        return found, latest.astype(np.int64) + 1
 
     def _put_off_removed(self, clause: ClauseUpdate, place: int, found: Found) -> None:
         kept = self._kept[clause.relation]
@@ -192,11 +195,12 @@ class StratumUpdate(RuleUpdate):
     def _put_off(
         self, kind: str, clause: ClauseUpdate, place: int, found: Found, heads: Array, rounds: Array, which: Any
     ) -> None:
-        chosen = np.flatnonzero(which)
+        chosen = which.nonzero()[0]
         if not chosen.size:
             return
         rounds = rounds[chosen]
-        for round in np.unique(rounds).tolist():
+        first = int(rounds[0])
+        for round in [first] if (rounds == first).all() else np.unique(rounds).tolist():
             some = chosen[rounds == round]
             rows = [row[some] for row in found.rows]
             self._waiting[round].append(_Waiting(kind, clause, place, rows, heads[some]))

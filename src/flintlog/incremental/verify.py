@@ -9,7 +9,7 @@ import numpy as np
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.counting import counted
-from flintlog.incremental.kept import NEVER, UNKNOWN
+from flintlog.incremental.kept import NEVER, UNKNOWN, ChosenRows
 from flintlog.incremental.state import State
 from flintlog.incremental.stratum import KeptStratum
 
@@ -71,10 +71,12 @@ def _of_counts(state: State, stratum: KeptStratum, name: str) -> str:
 def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> Iterator[Array]:
     """The heads of all instances that count: those of a row's own round."""
     kept = state.kept[name]
+    chosen = ChosenRows(kept, rows)
     for clause in stratum.clauses:
-        for found in clause.instances.of_head(rows) if clause.relation == name else ():
+        for found in clause.instances.of_head(chosen) if clause.relation == name else ():
             heads = kept.find(found.head, found.size)
-            rounds = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new")) + 1
+            latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
+            rounds = latest.astype(np.int64) + 1
             yield heads[rounds == kept.new[heads]]
 
 

@@ -95,6 +95,9 @@ class KernelStage:
         self._fusable = self._is_fusable()
         self._fused_out = self._list(self._fused_names()) if self._fusable else 0
         self._checked = any(name not in code.origin for name in output)
+        self._batch = Block(len(code.given))  # addresses of the columns of a batch
+        if code.levels[0].kind == LEVEL_BATCH:
+            self._levels[0][L_SOURCE] = self._batch.address
         self._thread: Block | None = None
         self._indexes: list[Index] | None = None
         read = [level.source for level in code.levels] + [step.source for level in code.levels for step in level.steps]
@@ -185,19 +188,23 @@ class KernelStage:
         relation = self.sources(first.source)
         return relation.visible - relation.delta
 
-    def _bind(self, batch: dict[str, Array], size: int) -> list[Array]:
-        """Points levels and steps at their sources as these are now. Returns what must not be freed meanwhile."""
+    def refresh(self) -> None:
+        """Points levels and steps at their sources as these are now."""
         if self._indexes is None or not self._is_lasting:
             self._point()
         assert self._indexes is not None
         for index in self._indexes:
             index.used = True
             index.sync()
+
+    def _bind(self, batch: dict[str, Array], size: int) -> list[Array]:
+        """The same, and at the batch. Returns what must not be freed meanwhile."""
+        self.refresh()
         first, rule = self.code.levels[0], self.rule
         if first.kind == LEVEL_BATCH:
             kept = [np.ascontiguousarray(batch[name]) for name in self.code.given]
-            kept.append(np.array([address(column) for column in kept], np.int64))
-            self._levels[0][L_SOURCE] = address(kept[-1])
+            for place, column in enumerate(kept):
+                self._batch[place] = address(column)
             rule[P_CURSOR], rule[P_END] = 0, size
             return kept
         assert first.source is not None

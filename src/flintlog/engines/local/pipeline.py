@@ -76,11 +76,19 @@ class Pipeline:
         else:
             self._run({}, 1, 0, into)
 
-    def bindings(self, batch: dict[str, Array], size: int) -> Batches:
-        """What the plan's output, which must be variables, is bound to: once for each combination of rows."""
+    def prepare(self) -> None:
+        """Makes ready all that `bindings` needs, indexes among it."""
         if self._built_for is not False:
             self._build(direct=False)
             self._built_for = False
+        for stage in self.stages:
+            if isinstance(stage, KernelStage):
+                stage.refresh()
+
+    def bindings(self, batch: dict[str, Array], size: int) -> Batches:
+        """What the plan's output, which must be variables, is bound to: once for each combination of rows."""
+        if self._built_for is not False:
+            self.prepare()
         return self._bindings(batch, size, 0)
 
     def _bindings(self, batch: dict[str, Array], size: int, place: int) -> Batches:

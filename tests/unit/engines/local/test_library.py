@@ -107,6 +107,15 @@ def test_a_kernel_that_is_not_there_is_an_attribute_error():
         _ = library.kernels().no_such_kernel
 
 
+def test_the_address_of_an_array():
+    words = np.arange(10)
+    expected = words.__array_interface__["data"][0]
+    assert (address(words), address(words[2:]), address(words[2::3])) == (expected, expected + 16, expected + 16)
+    words.setflags(write=False)
+    assert address(words) == expected
+    assert address(np.empty(0, np.int64)) == 0
+
+
 def test_half_a_file_is_not_read(place: Installation):
     load()
     target = place.beside / library._file_name()

@@ -65,6 +65,13 @@ INDEX_DENSE = 1  # the packed key is the group
 INDEX_HASH = 2  # packed keys in a table
 INDEX_WIDE = 3  # keys of several words in a table
 
+# --- A table from rows to their places in the relation's log --------------------------------------
+W_RELATION = 0  # address of the relation's block
+W_TABLE = 1  # address of the slots, each 32 bits: the place + 1, or 0
+W_BITS = 2  # logarithm of the number of slots
+W_ROW = 3  # address of room for one row
+W_COLUMNS = 4  # addresses of the columns of the rows that are looked for
+
 # --- A rule, with one of its literals reading the delta -------------------------------------------
 P_CURSOR = 0  # the next row of the first level that no thread has taken
 P_END = 1

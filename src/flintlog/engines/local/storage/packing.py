@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +25,7 @@ class Packing:
     lows: tuple[int, ...]
     widths: tuple[int, ...]
 
-    @property
+    @cached_property
     def shifts(self) -> tuple[int, ...]:
         shifts, total = [], 0
         for width in reversed(self.widths):

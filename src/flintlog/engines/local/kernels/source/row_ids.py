@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import COLUMN_WORDS, R_ARITY, R_COLUMNS, R_ROWS, R_WIDE
+from flintlog.engines.local.kernels.layout import (
+    COLUMN_WORDS,
+    R_ARITY,
+    R_COLUMNS,
+    R_ROWS,
+    R_WIDE,
+    W_BITS,
+    W_COLUMNS,
+    W_RELATION,
+    W_ROW,
+    W_TABLE,
+)
 from flintlog.engines.local.kernels.source.hashing import slot_of
 from flintlog.engines.local.kernels.source.row_sets import hash_row
 from flintlog.engines.local.kernels.source.words import below, inlined, load, load_half, store, store_half
@@ -32,8 +43,9 @@ def slot_of_row(table, bits, rows, width, row):
         slot = (slot + 1) & mask
 
 
-def enter_rows(relation, table, bits, start, end):
+def enter_rows(places, start, end):
     """Enters rows of the log, which are not there yet."""
+    relation, table, bits = load(places, W_RELATION), load(places, W_TABLE), load(places, W_BITS)
     width = words_of_row(relation)
     rows = load(relation, R_ROWS)
     for i in range(start, end):
@@ -41,36 +53,37 @@ def enter_rows(relation, table, bits, start, end):
     return 0
 
 
-def lay_rows(relation, columns, count, wanted):
-    """Writes rows, of which there are columns, as the relation's log has them: -1 where no key stands for one."""
+@inlined
+def lay_row(relation, columns, i, row):
+    """Writes a row, of which there are columns, as the relation's log has it; returns 0 if no key stands for it."""
     arity = load(relation, R_ARITY)
     if load(relation, R_WIDE):
         for c in range(arity):
-            column = load(columns, c)
-            for i in range(count):
-                store(wanted, i * arity + c, load(column, i))
-        return 0
-    for i in range(count):
-        key = 0
-        for c in range(arity):
-            at = R_COLUMNS + COLUMN_WORDS * c
-            value = load(load(columns, c), i) - load(relation, at)
-            if below(load(relation, at + 2), value):
-                key = -1
-                break
-            key |= value << load(relation, at + 1)
-        store(wanted, i, key)
-    return 0
+            store(row, c, load(load(columns, c), i))
+        return 1
+    key = 0
+    for c in range(arity):
+        at = R_COLUMNS + COLUMN_WORDS * c
+        value = load(load(columns, c), i) - load(relation, at)
+        if below(load(relation, at + 2), value):
+            return 0
+        key |= value << load(relation, at + 1)
+    store(row, 0, key)
+    return 1
 
 
-def find_rows(relation, table, bits, wanted, count, places):
-    """Writes the place of each row that is wanted, -1 for one that is not there."""
+def find_rows(places, count, found):
+    """Writes the place of each row that is looked for, -1 for one that is not there."""
+    relation, table, bits = load(places, W_RELATION), load(places, W_TABLE), load(places, W_BITS)
     width = words_of_row(relation)
-    rows = load(relation, R_ROWS)
+    rows, row = load(relation, R_ROWS), load(places, W_ROW)
+    columns = places + 8 * W_COLUMNS
     for i in range(count):
-        slot = slot_of_row(table, bits, rows, width, wanted + 8 * width * i)
-        store(places, i, load_half(table, slot) - 1)
+        place = -1
+        if lay_row(relation, columns, i, row):
+            place = load_half(table, slot_of_row(table, bits, rows, width, row)) - 1
+        store(found, i, place)
     return 0
 
 
-KERNELS = {"enter_rows": enter_rows, "lay_rows": lay_rows, "find_rows": find_rows}
+KERNELS = {"enter_rows": enter_rows, "find_rows": find_rows}

@@ -1,0 +1,62 @@
+"""What rows say about the variables of a rule: the values that stand where one of its places, or its head, has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flintlog.engines.closures import Machine
+from flintlog.engines.local.storage.packing import Array
+from flintlog.ir.scalar import Column, Const, Scalar
+
+
+class Binder:
+    """Takes rows, whose columns are to have some values. Only what is plainly a variable or a constant is looked at; of
+    other values, more is found than there is. `is_whole`: rows have no columns but these, and so no two are alike."""
+
+    def __init__(self, values: Sequence[Scalar], machine: Machine, *, is_whole: bool = True) -> None:
+        self._variables: dict[str, int] = {}
+        self._constants: list[tuple[int, int]] = []
+        self._same: list[tuple[int, int]] = []
+        for position, value in enumerate(values):
+            if isinstance(value, Const):
+                self._constants.append((position, machine.word(value.value, value.kind)))
+            elif isinstance(value, Column):
+                first = self._variables.setdefault(value.name, position)
+                if first != position:
+                    self._same.append((first, position))
+            else:
+                is_whole = False
+        self._may_repeat = not is_whole
+        self.names = frozenset(self._variables)
+
+    def batch(self, columns: Sequence[Array], size: int) -> tuple[dict[str, Array], int]:
+        """What the variables may be, each combination once; no variables at all are one combination."""
+        keep = None
+        for position, word in self._constants:
+            is_equal = columns[position] == word
+            keep = is_equal if keep is None else keep & is_equal
+        for first, second in self._same:
+            is_equal = columns[first] == columns[second]
+            keep = is_equal if keep is None else keep & is_equal
+        batch = {name: columns[position] for name, position in self._variables.items()}
+        if keep is not None:
+            which = keep.nonzero()[0]
+            if which.size < size:
+                batch = {name: column[which] for name, column in batch.items()}
+                size = which.size
+        if not batch:
+            return {}, min(size, 1)
+        if self._may_repeat and size > 1:
+            return _distinct(batch)
+        return batch, size
+
+
+def _distinct(batch: dict[str, Array]) -> tuple[dict[str, Array], int]:
+    if len(batch) == 1:
+        [(name, column)] = batch.items()
+        values = np.unique(column)
+        return {name: values}, values.size
+    rows = np.unique(np.stack(list(batch.values())), axis=1)
+    return dict(zip(batch, map(np.ascontiguousarray, rows), strict=True)), rows.shape[1]
