@@ -16,7 +16,7 @@ from tests.properties.brute_force import Row
 from tests.properties.programs import programs
 
 from flintlog.incremental.epoch import STRATEGIES
-from flintlog.incremental.switch import Allowance, OverBudget
+from flintlog.incremental.switch import Allowance, Meter, OverBudget
 
 _values = st.integers(0, len(brute_force.DOMAIN) - 1)
 _facts = st.fixed_dictionaries(
@@ -115,19 +115,22 @@ def test_rows_go_into_other_logs(script: object, strategies: list[str], bounds: 
 @FAST
 def test_updates_are_given_up_anywhere(script: object, patience: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Allowance, "begin", lambda *_: _alarm_after(patience))
+        patch.setattr(Allowance, "begin", lambda *_: _Alarm(patience))
         follow(script, rules=True)  # type: ignore[arg-type]
 
 
-def _alarm_after(calls: int) -> object:
-    left = [calls]
+class _Alarm(Meter):
+    """The time is over after so many calls."""
 
-    def tick() -> None:
-        left[0] -= 1
-        if left[0] < 0:
+    def __init__(self, calls: int) -> None:
+        super().__init__(lambda: 0.0, 0.0)
+        self._left = calls
+
+    def __call__(self, instances: int) -> None:
+        super().__call__(instances)
+        self._left -= 1
+        if self._left < 0:
             raise OverBudget
-
-    return tick
 
 
 @pytest.mark.slow

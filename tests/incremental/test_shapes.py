@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.incremental.states import Database, assert_equation
 
-from flintlog.incremental.epoch import STRATEGIES
+from flintlog.incremental.epoch import STRATEGIES, Epoch
 
 SHAPES = {
     "rows that are looked up in the round they come in": """
@@ -37,6 +39,13 @@ SHAPES = {
         r(x, y) :- q(x, y), p(y, x).
         q(x, y) :- x = range(0, 2), y = range(1, 3), !p(x, y).
     """,
+    "several strata read one relation": """
+        q(x, y) :- p(x, y).
+        q(x, z) :- q(x, y), q(y, z), c(x, _, z).
+        r(x, n) :- p(x, _), n = count : { q(x, _) }.
+        t(x) :- q(x, y), !r(y, 1).
+        t(n) :- n = sum y : { q(_, y) }, n < 4.
+    """,
     "below and above": """
         q(x, y) :- p(x, y), !c(x, y, _).
         q(x, z) :- q(x, y), q(y, z), !c(x, y, z).
@@ -49,6 +58,7 @@ DECLARATIONS = """
     .decl c(x: number, y: number, z: number)
     .decl q(x: number, y: number)
     .decl r(x: number, y: number)
+    .decl t(x: number)
 """
 _node = st.integers(0, 3)
 _epochs = st.lists(
@@ -86,6 +96,17 @@ def follow(rules: str, epochs: list[Facts], strategy: str) -> None:
 @FAST
 def test_shapes(rules: str, epochs: list[Facts], strategy: str) -> None:
     follow(rules, epochs, strategy)
+
+
+@pytest.mark.parametrize("rules", SHAPES.values(), ids=SHAPES)
+@given(epochs=_epochs, chosen=st.lists(st.booleans(), min_size=1, max_size=12))
+@FAST
+def test_some_strata_are_computed_again(rules: str, epochs: list[Facts], chosen: list[bool]) -> None:
+    """Others are updated in the same epoch; they share what they read."""
+    again = cycle(chosen)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Epoch, "_why_again", lambda *_: "for a change" if next(again) else "")
+        follow(rules, epochs, "update")
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.incremental.states import Database, assert_equation
 from flintlog.engines.local.plan import Plan, plan_query
 from flintlog.incremental import instances, switch
 from flintlog.incremental.preparation import Preparation
-from flintlog.incremental.switch import Allowance, OverBudget, Switch
+from flintlog.incremental.switch import Allowance, Outcome, OverBudget, Switch
 
 TOTAL = 1_000_000
 PATHS = """
@@ -25,7 +25,7 @@ EDGES = [(i, i + 1) for i in range(200)]
 def learned(*outcomes: tuple[int, bool]) -> Switch:
     result = Switch()
     for size, finished in outcomes:
-        result.learned(size, finished=finished)
+        result.learned(Outcome(size, finished))
     return result
 
 
@@ -49,6 +49,21 @@ def test_what_succeeded_on_a_large_part_is_tried_again() -> None:
     assert learned((TOTAL // 10, True)).tries(TOTAL // 10, TOTAL)
 
 
+def test_consequences_of_small_updates_say_what_large_ones_would_take() -> None:
+    """Ten rows had to do with a million instances of rules, in a second; so a thousand would take a hundred seconds."""
+    seen = Switch([Outcome(10, True, 1_000_000, 1.0), Outcome(10, True, 1_000_000, 1.1)])
+    assert seen.expected(1000) == pytest.approx(100.0)
+    assert not seen.tries(1000, TOTAL, seconds=10.0)
+    assert seen.tries(1000, TOTAL, seconds=60.0)
+    assert seen.tries(10, TOTAL, seconds=0.001)  # as many were seen
+
+
+def test_what_few_instances_took_says_nothing_about_many() -> None:
+    """A transaction has a cost of its own: a thousand times as many rows do not take a thousand times as long."""
+    seen = Switch([Outcome(1, True, 5, 0.01)])
+    assert seen.expected(1000) < 0.01
+
+
 def test_after_a_while_it_is_tried_again() -> None:
     tired = learned((10, False), (10, False))
     for _ in range(10):
@@ -62,12 +77,12 @@ def test_the_budget_is_a_part_of_the_time_and_a_little_for_all(monkeypatch: pyte
     allowance = Allowance(0.2, Preparation())
     tick = allowance.begin(1.0)
     now[0] = 0.2 + 0.9 * switch.LEAST_SECONDS
-    tick()
+    tick(1)
     allowance.end()
     tick = allowance.begin(1.0)  # what was to spare is spent
     now[0] += 0.2 + 0.2 * switch.LEAST_SECONDS
     with pytest.raises(OverBudget):
-        tick()
+        tick(1)
 
 
 def test_what_later_updates_use_too_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,10 +92,10 @@ def test_what_later_updates_use_too_is_not_counted(monkeypatch: pytest.MonkeyPat
     tick = Allowance(0.2, preparation).begin(1.0)
     with preparation:
         now[0] += 3.0
-    tick()
+    tick(1)
     now[0] += 0.3
     with pytest.raises(OverBudget):
-        tick()
+        tick(1)
 
 
 def test_after_preparation_nothing_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ are followed until none improves any more.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -19,7 +19,7 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, ChosenRows, Kept
 from flintlog.incremental.lookup import Lookup
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick, all_instances, no_tick
 
 # Columns of rows, and the level of each.
 Candidates = tuple[list[Array], Array]
@@ -34,7 +34,7 @@ class BestUpdate(RuleUpdate):
         best: Best,
         by_key: Lookup,
         clauses: Iterable[ClauseUpdate],
-        tick: Callable[[], None] = lambda: None,
+        tick: Tick = no_tick,
     ) -> None:
         super().__init__(kept, (best.relation,), clauses, tick)
         self._best, self._by_key, self._rows = best, by_key, kept[best.relation]
@@ -81,7 +81,7 @@ class BestUpdate(RuleUpdate):
 
     def _heads(self, clause: ClauseUpdate, found: Found) -> Array:
         """The rows that instances of the epoch before gave, of those that are best."""
-        self._tick()
+        self._tick(found.size)
         found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) != NEVER)
         heads = self._rows.find(found.head, found.size)
         return heads[heads >= 0]
@@ -94,7 +94,7 @@ class BestUpdate(RuleUpdate):
             if not rows.size:
                 break
             for found in clause.instances.of_head(ChosenRows(self._rows, rows)):
-                self._tick()
+                self._tick(found.size)
                 heads = self._rows.find(found.head, found.size)
                 latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
                 holds = heads[latest < self._rows.new[heads]]
@@ -125,7 +125,7 @@ class BestUpdate(RuleUpdate):
         return (self._candidates(clause, found) for clause, found in self._touched(rows, absent))
 
     def _candidates(self, clause: ClauseUpdate, found: Found) -> Candidates:
-        self._tick()
+        self._tick(found.size)
         latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
         found = found.chosen(latest != NEVER)
         return found.head, latest[latest != NEVER].astype(np.int64) + 1

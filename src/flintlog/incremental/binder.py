@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from flintlog.engines.closures import Machine
 from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.distinct import distinct
 from flintlog.ir.scalar import Column, Const, Scalar
 
 
@@ -49,14 +48,6 @@ class Binder:
         if not batch:
             return {}, min(size, 1)
         if self._may_repeat and size > 1:
-            return _distinct(batch)
+            rows = distinct(list(batch.values()))
+            return dict(zip(batch, rows, strict=True)), rows[0].size
         return batch, size
-
-
-def _distinct(batch: dict[str, Array]) -> tuple[dict[str, Array], int]:
-    if len(batch) == 1:
-        [(name, column)] = batch.items()
-        values = np.unique(column)
-        return {name: values}, values.size
-    rows = np.unique(np.stack(list(batch.values())), axis=1)
-    return dict(zip(batch, map(np.ascontiguousarray, rows), strict=True)), rows.shape[1]

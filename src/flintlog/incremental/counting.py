@@ -8,7 +8,7 @@ in which its count is not zero. When rows change their rounds, the instances tha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from flintlog.engines.local.workers import Workers
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, Kept
 from flintlog.incremental.lookup import Lookup
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick, all_instances, no_tick
 from flintlog.ir.scalar import Column
 from flintlog.types import Kind
 
@@ -84,7 +84,7 @@ class CountingUpdate(RuleUpdate):
         own: Iterable[str],
         clauses: Iterable[ClauseUpdate],
         counts: Mapping[str, RoundCounts],
-        tick: Callable[[], None] = lambda: None,
+        tick: Tick = no_tick,
     ) -> None:
         super().__init__(kept, own, clauses, tick)
         self._counts = counts
@@ -135,7 +135,7 @@ class CountingUpdate(RuleUpdate):
                 if where.relation not in rows:
                     continue
                 for found in clause.instances.at_place(place, chosen[where.relation]):
-                    self._tick()
+                    self._tick(found.size)
                     first = np.ones(found.size, np.bool_)
                     for earlier, other in zip(places[:place], found.rows, strict=False):
                         if earlier.relation in rows:
@@ -144,7 +144,7 @@ class CountingUpdate(RuleUpdate):
 
     def _all_of(self, clauses: Iterable[ClauseUpdate]) -> Iterator[_Moving]:
         for clause, found in all_instances(clauses):
-            self._tick()
+            self._tick(found.size)
             yield self._moving(clause, found, "old")
 
     def _moving(self, clause: ClauseUpdate, found: Found, epoch: str) -> _Moving:

@@ -92,6 +92,6 @@ class DeleteRederive(RuleUpdate):
 
     def _heads(self, clause: ClauseUpdate, found: Found, epoch: str) -> Heads:
         """What instances give, of those that hold in an epoch."""
-        self._tick()
+        self._tick(found.size)
         found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)) != NEVER)
         return clause.relation, self._kept[clause.relation].enter(found.head, found.size)

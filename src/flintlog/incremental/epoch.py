@@ -14,18 +14,23 @@ from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
 from flintlog.incremental.delete_rederive import DeleteRederive
+from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.kept import Kept, current
 from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
-from flintlog.incremental.rule_update import Difference, Rows, RuleUpdate
+from flintlog.incremental.rule_update import Difference, Rows, RuleUpdate, Tick
 from flintlog.incremental.stratum import KeptStratum
-from flintlog.incremental.switch import Allowance, OverBudget
+from flintlog.incremental.switch import LEAST_SECONDS, Allowance, Outcome, OverBudget
 from flintlog.incremental.update import StratumUpdate
 from flintlog.io.column_facts import ColumnFacts
 
 # auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change
 # reaches is computed again; dred: delete and rederive; counting: a count for every row and round.
 STRATEGIES = ("auto", "update", "bootstrap", "dred", "counting")
+
+# Seconds a row: to leave rows out that are gone, and to find the rows of groups that have changed.
+COPYING, GROUPED = 1.2e-7, 4e-7
+FEW_GROUPS = 64  # are updated without a thought
 
 WRAPS = "its values may be too large for its words"
 
@@ -48,6 +53,8 @@ class Epoch:
         self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
         self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
         self.recomputed: dict[str, str] = {}
+        # Relations as they are now, for strata that are computed again: logs may have rows that are gone.
+        self._present: dict[str, Relation] = {}
 
     def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
         """Facts that are no longer given, and those that now are: rows are marked so already."""
@@ -78,9 +85,18 @@ class Epoch:
         if why:
             self._compute_again(stratum, why)
         elif stratum.fold is not None:
-            stratum.fold.run(difference.rows())
+            self._fold(stratum, stratum.fold, difference)
         else:
             self._update(stratum, difference)
+
+    def _fold(self, stratum: KeptStratum, fold: FoldUpdate, difference: Difference) -> None:
+        keys = fold.affected(difference.rows())
+        if self._strategy == "auto":
+            seconds = stratum.seconds + self._copying(stratum) + LEAST_SECONDS
+            if keys and keys[0].size > FEW_GROUPS and fold.rows(keys) * GROUPED > seconds:
+                self._compute_again(stratum, "its groups that have changed are large")
+                return
+        fold.run(keys)
 
     def _why_again(self, stratum: KeptStratum, difference: Difference) -> str:
         if self._may_wrap(stratum):
@@ -105,26 +121,31 @@ class Epoch:
         own = self._normal.computed[stratum.relations]
         total = sum(self._kept[name].size for name in stratum.part.reads)
         total += sum(int(np.count_nonzero(self._kept[name].given)) for name in own)
-        return stratum.switch.tries(size, total)
+        return stratum.switch.tries(size, total, self._allowance.of(stratum.seconds + self._copying(stratum)))
+
+    def _copying(self, stratum: KeptStratum) -> float:
+        """The seconds that go into copies of what a stratum reads, if it is computed again."""
+        others = stratum.part.reads - self._present.keys()
+        return COPYING * sum(kept.size for name in others if not (kept := self._kept[name]).is_whole())
 
     def _update(self, stratum: KeptStratum, difference: Difference) -> None:
         for clause in difference.rules_lost:
             clause.rounds.after = False
         for clause in difference.rules_gained:
             clause.rounds.before = False
-        tick = self._allowance.begin(stratum.seconds)
-        update = self._by_strategy(stratum, difference, tick)
+        meter = self._allowance.begin(stratum.seconds + self._copying(stratum))
+        update = self._by_strategy(stratum, difference, meter)
         try:
             update.run(difference)
             finished = True
         except OverBudget:
             finished = False
-        self._allowance.end()
+        seconds = self._allowance.end()
         if finished and self._may_wrap(stratum):
             self._give_up(stratum, WRAPS)
             return
         if self._strategy == "auto":
-            stratum.switch.learned(difference.size, finished=finished)
+            stratum.switch.learned(Outcome(difference.size, finished, meter.instances, seconds))
         if not finished:
             self._give_up(stratum, "the update would have taken longer")
 
@@ -143,7 +164,7 @@ class Epoch:
         ranges = self._kept[name].relation.ranges
         return ranges[position] if ranges is not None else (0, 0)
 
-    def _by_strategy(self, stratum: KeptStratum, difference: Difference, tick: Callable[[], None]) -> RuleUpdate:
+    def _by_strategy(self, stratum: KeptStratum, difference: Difference, tick: Tick) -> RuleUpdate:
         before = [clause for clause in stratum.clauses if clause not in difference.rules_gained]
         before += difference.rules_lost
         clauses = [*before, *difference.rules_gained]
@@ -169,19 +190,21 @@ class Epoch:
 
     def _compute_again(self, stratum: KeptStratum, why: str) -> None:
         """Computes a stratum from what it reads as that is now."""
-        started = time.perf_counter()
-        own = self._normal.computed[stratum.relations]
+        own, reads = self._normal.computed[stratum.relations], stratum.part.reads
         self.recomputed |= dict.fromkeys(own, why)
-        facts, whole = current(self._kept, stratum.part.reads)
-        for name in own:
-            kept = self._kept[name]
-            facts[name] = kept.facts(np.flatnonzero(kept.given[: kept.known]))
-        run = self._start(facts, whole)
+        self._present |= current(self._kept, reads - self._present.keys())
+        started = time.perf_counter()
+        given = {name: np.flatnonzero(self._kept[name].given[: self._kept[name].known]) for name in own}
+        facts = {name: self._kept[name].facts(rows) for name, rows in given.items()}
+        run = self._start(facts, {name: self._present[name] for name in reads})
         try:
             run.compute(stratum.part)
         finally:
             run.workers.close()
         stratum.has_rounds, stratum.counts = True, None
         for name in own:
-            self._kept[name] = self._kept[name].computed_again(run.store[name], run.rounds_of(name))
+            relation = run.store[name]
+            self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
+            if self._kept[name].relation is not relation:
+                self._present[name] = relation
         stratum.seconds = time.perf_counter() - started

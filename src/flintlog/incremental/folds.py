@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from flintlog.engines.local.nodes import Nodes
+from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
+from flintlog.incremental.distinct import distinct
 from flintlog.incremental.kept import NEVER, Kept
 from flintlog.incremental.lookup import Lookup
 from flintlog.ir.relation import Aggregate, Scan
@@ -20,9 +22,16 @@ class FoldUpdate:
     """An aggregate over scans, and the relation that has its rows."""
 
     def __init__(
-        self, name: str, fold: Aggregate, kept: Mapping[str, Kept], vectors: Vectors, workers: Workers
+        self,
+        name: str,
+        fold: Aggregate,
+        kept: Mapping[str, Kept],
+        vectors: Vectors,
+        workers: Workers,
+        statistics: Statistics,
     ) -> None:
         self._name, self._fold, self._kept, self._vectors, self._workers = name, fold, kept, vectors, workers
+        self._statistics = statistics
         self._sources = [source for source in (fold.input, fold.keys) if isinstance(source, Scan)]
         scans = (*self._sources, Scan(name, fold.schema))
         self._by_keys = [self._by_key(scan) for scan in scans]
@@ -30,10 +39,9 @@ class FoldUpdate:
     def _by_key(self, scan: Scan) -> Lookup:
         return Lookup(lambda: self._kept[scan.relation], scan.schema, self._fold.by, self._vectors, self._workers)
 
-    def run(self, changed: Mapping[str, Array]) -> None:
-        """Computes the groups again to which rows belong that have come or gone."""
+    def run(self, keys: list[Array]) -> None:
+        """Computes some groups again."""
         fold = self._fold
-        keys = self._affected(changed)
         current = {source.relation: Relation(source.relation, len(source.schema)) for source in self._sources}
         for source, by_keys in zip(self._sources, self._by_keys, strict=False):
             kept, relation = self._kept[source.relation], current[source.relation]
@@ -49,8 +57,17 @@ class FoldUpdate:
         kept.set_round(np.setdiff1d(before[kept.new[before] != NEVER], after), NEVER)
         kept.set_round(after[kept.new[after] == NEVER], 1)
 
-    def _affected(self, changed: Mapping[str, Array]) -> list[Array]:
-        """The keys of groups, each once."""
+    def rows(self, keys: list[Array]) -> float:
+        """About how many rows belong to some groups, if rows of them have changed: large groups change more often."""
+        result = 0.0
+        for source in self._sources:
+            names, kept = [column.name for column in source.schema], self._kept[source.relation]
+            group = self._statistics.group_size(kept.relation, tuple(names.index(by) for by in self._fold.by))
+            result += min(kept.size, keys[0].size * group)
+        return result
+
+    def affected(self, changed: Mapping[str, Array]) -> list[Array]:
+        """The keys of the groups to which rows belong that have come or gone, each once."""
         keys: list[list[Array]] = []
         for source in self._sources:
             if source.relation in changed:
@@ -58,4 +75,4 @@ class FoldUpdate:
                 named = dict(zip([column.name for column in source.schema], columns, strict=True))
                 keys.append([named[by] for by in self._fold.by])
         affected = [np.concatenate(column) for column in zip(*keys, strict=True)]
-        return list(map(np.ascontiguousarray, np.unique(np.stack(affected), axis=1))) if affected else []
+        return distinct(affected) if affected else []

@@ -86,7 +86,8 @@ class Kept:
 
     def start(self, rounds: NDArray[np.int32]) -> None:
         """All rows of the log are there, since these rounds."""
-        self._grow(rounds.size)
+        self._grow(rounds.size + rounds.size // 8)  # the first rows that come shall not have to move all others
+        self.known = rounds.size
         self.old[: rounds.size] = self.new[: rounds.size] = rounds
         self.size = int(rounds.size)
 
@@ -133,7 +134,8 @@ class Kept:
 
     def is_whole(self) -> bool:
         """Whether all rows of the log are there now, so that it can stand for the relation."""
-        return bool((self.new[: self.known] != NEVER).all())
+        lost, gained = self.lost_and_gained()
+        return self.size + gained.size - lost.size == self.known
 
     def present(self) -> Array:
         """The places of the rows that are there now."""
@@ -271,8 +273,9 @@ def _longer(values: NDArray[T], room: int, empty: Any) -> NDArray[T]:
     return result
 
 
-def current(kept: Mapping[str, Kept], names: Iterable[str]) -> tuple[dict[str, ColumnFacts], dict[str, Relation]]:
-    """Some relations as they are now, for a run: rows of those that have lost some, and whole ones."""
+def current(kept: Mapping[str, Kept], names: Iterable[str]) -> dict[str, Relation]:
+    """Some relations as they are now, for a run: copies of those whose logs have rows that are gone."""
     chosen = {name: kept[name] for name in names}
-    whole = {name: some.relation for name, some in chosen.items() if some.is_whole()}
-    return {name: some.facts(some.present()) for name, some in chosen.items() if name not in whole}, whole
+    return {
+        name: some.relation if some.is_whole() else some.relation.copy(some.present()) for name, some in chosen.items()
+    }

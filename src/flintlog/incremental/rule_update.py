@@ -15,6 +15,11 @@ from flintlog.incremental.rounds import ClauseRounds
 from flintlog.ir.program import Rule
 
 Rows = Mapping[str, Array]
+Tick = Callable[[int], None]
+
+
+def no_tick(instances: int) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(eq=False)
@@ -54,14 +59,14 @@ class Difference:
 
 class RuleUpdate(ABC):
     """The update of one stratum, whose relations are `own`. `clauses` are the rules that it has, had, or gets. `tick`
-    is called now and then; it may raise to end the update."""
+    is called with the number of instances whenever some were found; it may raise to end the update."""
 
     def __init__(
         self,
         kept: Mapping[str, Kept],
         own: Iterable[str],
         clauses: Iterable[ClauseUpdate],
-        tick: Callable[[], None] = lambda: None,
+        tick: Tick = no_tick,
     ) -> None:
         self._kept, self._own, self._clauses, self._tick = kept, tuple(own), list(clauses), tick
 

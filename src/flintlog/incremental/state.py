@@ -143,7 +143,9 @@ class State:
     def _fold(self, part: Part) -> FoldUpdate | None:
         if part.fold is None:
             return None
-        return FoldUpdate(part.stratum.relations[0], part.fold, self.kept, self._vectors, self._workers)
+        return FoldUpdate(
+            part.stratum.relations[0], part.fold, self.kept, self._vectors, self._workers, self._statistics
+        )
 
     def _by_key(self, part: Part) -> Lookup | None:
         if part.best is None:

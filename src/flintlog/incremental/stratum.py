@@ -11,7 +11,7 @@ from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Part
 from flintlog.incremental.rule_update import ClauseUpdate
-from flintlog.incremental.switch import Switch
+from flintlog.incremental.switch import Outcome, Switch
 
 
 @dataclass(eq=False)
@@ -45,4 +45,4 @@ class KeptStratum:
     def remember(self, facts: Mapping[str, Any]) -> None:
         """Takes what `facts` was."""
         self.seconds, self.has_rounds = facts.get("seconds", 0.0), facts.get("has_rounds", True)
-        self.switch = Switch([(size, finished) for size, finished in facts.get("outcomes", ())])
+        self.switch = Switch(Outcome(*outcome) for outcome in facts.get("outcomes", ()))

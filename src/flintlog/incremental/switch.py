@@ -1,15 +1,16 @@
 """Whether a stratum is updated, or computed again: what a budget allows, and what earlier updates taught.
 
 An update that takes more than its budget is given up, and was in vain. Where updates of that size have nearly always
-been, the next is not begun at all. It does not need to be likely that an update succeeds: to try costs a part of what
-it can save.
+been, the next is not begun at all; nor where smaller ones had so many consequences that this one would go far beyond
+its budget. It does not need to be likely that an update succeeds: to try costs a part of what it can save.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from math import log10
+from collections.abc import Callable, Iterable
+from math import inf, log10
+from typing import NamedTuple
 
 from flintlog.incremental.preparation import Preparation
 
@@ -31,38 +32,76 @@ _LARGE_PART = 0.03
 # How much less an outcome counts with every later update; so it is tried again after a while.
 _FADING = 0.8
 _REMEMBERED = 16
-
-Outcome = tuple[int, bool]
+# An update is not begun if it would have to do so many times what its budget allows, going by the instances of rules
+# that facts had to do with so far. Facts differ, so there is a margin.
+MOST_BEYOND = 2.0
+# Seconds for an instance, until an update with so many of them has shown how quick they are: few at a time take longer.
+_SECONDS_AN_INSTANCE, _MANY = 5e-7, 10_000
 
 
 class OverBudget(Exception):
     """An update takes too long: computing the stratum again is quicker."""
 
 
+class Outcome(NamedTuple):
+    """What became of an update: how many rows it began with, whether it came to an end in time, how many instances of
+    rules it looked at, and for how long."""
+
+    size: int
+    finished: bool
+    instances: int = 0
+    seconds: float = 0.0
+
+
 class Switch:
-    """What became of a stratum's updates: how many rows they began with, and whether they came to an end in time."""
+    """What became of a stratum's updates."""
 
-    def __init__(self, outcomes: list[Outcome] | None = None) -> None:
-        self.outcomes = list(outcomes or ())
+    def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
+        self.outcomes = list(outcomes)
 
-    def learned(self, size: int, *, finished: bool) -> None:
-        self.outcomes = [*self.outcomes, (size, finished)][-_REMEMBERED:]
+    def learned(self, outcome: Outcome) -> None:
+        self.outcomes = [*self.outcomes, outcome][-_REMEMBERED:]
 
-    def tries(self, size: int, total: int) -> bool:
-        """Whether an update that begins with so many rows, of `total`, is worth it. A failure with fewer rows
-        says the more, the fewer they were; so does a success with more."""
+    def tries(self, size: int, total: int, seconds: float = inf) -> bool:
+        """Whether an update that begins with so many rows, of `total`, and may take so many seconds, is worth it. A
+        failure with fewer rows says the more, the fewer they were; so does a success with more."""
+        if self.expected(size) > MOST_BEYOND * seconds:
+            return False
         failures, successes = _LARGE if size > _LARGE_PART * total else _SMALL
-        for age, (other, finished) in enumerate(reversed(self.outcomes)):
-            weight = _FADING**age * (1 + abs(log10(max(size, 1) / max(other, 1))))
-            if finished and other >= size:
+        for age, other in enumerate(reversed(self.outcomes)):
+            weight = _FADING**age * (1 + abs(log10(max(size, 1) / max(other.size, 1))))
+            if other.finished and other.size >= size:
                 successes += weight
-            elif not finished and other <= size:
+            elif not other.finished and other.size <= size:
                 failures += weight
         return failures / (failures + successes) <= MOST_FAILURES
 
+    def expected(self, size: int) -> float:
+        """The seconds that an update of so many rows takes if each has to do with as many instances as those before. A
+        few rows with many consequences are most of that: a large update is likely to have some, a small one is not."""
+        rows = sum(outcome.size for outcome in self.outcomes)
+        instances = sum(outcome.instances for outcome in self.outcomes)
+        if not rows or size <= max(outcome.size for outcome in self.outcomes):
+            return 0.0  # nothing is known, or as many were seen
+        rates = [outcome.seconds / outcome.instances for outcome in self.outcomes if outcome.instances >= _MANY]
+        return size * instances / rows * min(rates, default=_SECONDS_AN_INSTANCE)
+
     def skipped(self) -> None:
         """An update was not tried: what is remembered gets older."""
-        self.learned(0, finished=True)
+        self.learned(Outcome(0, finished=True))
+
+
+class Meter:
+    """Counts instances as they are found, and raises OverBudget when the time is over."""
+
+    def __init__(self, now: Callable[[], float], end: float) -> None:
+        self._now, self._end = now, end
+        self.instances = 0
+
+    def __call__(self, instances: int) -> None:
+        self.instances += instances
+        if self._now() > self._end:
+            raise OverBudget
 
 
 class Allowance:
@@ -77,23 +116,20 @@ class Allowance:
         """Whether a stratum that took so long to compute can be updated in any case, for all that matters."""
         return self._budget is None or seconds < self._spare
 
-    def begin(self, seconds: float) -> Callable[[], None]:
-        """What is to be called now and then during the update of a stratum that took so long to compute; it raises
-        OverBudget."""
-        if self._budget is None:
-            return lambda: None
-        self._started, self._regular = self._now(), max(self._budget * seconds, min(seconds, LEAST_OF_ONE))
-        end = self._started + self._regular + self._spare
+    def of(self, seconds: float) -> float:
+        """How long the update of a stratum may take that took so long to compute."""
+        return inf if self._budget is None else max(self._budget * seconds, min(seconds, LEAST_OF_ONE))
 
-        def tick() -> None:
-            if self._now() > end:
-                raise OverBudget
+    def begin(self, seconds: float) -> Meter:
+        """What the update of a stratum that took so long to compute has to call with the instances that it finds."""
+        self._started, self._regular = self._now(), self.of(seconds)
+        return Meter(self._now, self._started + self._regular + self._spare)
 
-        return tick
-
-    def end(self) -> None:
+    def end(self) -> float:
+        """The update is done, or given up; returns how long it took."""
         used = self._now() - self._started
         self._spare = max(0.0, self._spare - max(0.0, used - self._regular))
+        return used
 
     def _now(self) -> float:
         return time.perf_counter() - self._preparation.seconds

@@ -141,7 +141,7 @@ class StratumUpdate(RuleUpdate):
             if clause.relation != name:
                 continue
             for found in clause.instances.of_head(chosen):
-                self._tick()
+                self._tick(found.size)
                 counted = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) == round - 1
                 if counted.any():
                     heads = kept.find([column[counted] for column in found.head], int(np.count_nonzero(counted)))
@@ -167,7 +167,7 @@ class StratumUpdate(RuleUpdate):
 
     def _coming(self, clause: ClauseUpdate, found: Found, epoch: str) -> tuple[Found, Array]:
         """The instances that come at all, and in which round, if nothing changes any more."""
-        self._tick()
+        self._tick(found.size)
         latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch))
         there = (latest < NEVER).nonzero()[0]
         if there.size < found.size:

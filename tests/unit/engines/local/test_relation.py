@@ -197,3 +197,19 @@ def test_a_sample_is_spread_over_the_visible_rows(wide: bool):
     assert relation.is_packed is not wide
     assert relation.sample(0, 10).tolist() == list(range(0, 1000, 100))
     assert relation.sample(0, 5000).tolist() == numbers.tolist()
+
+
+@pytest.mark.parametrize("high", [100, 1 << 62], ids=["packed", "wide"])
+def test_a_copy_has_some_of_the_rows_and_lives_on_its_own(high: int) -> None:
+    relation = Relation("r", 2)
+    rows = [(i, high - i) for i in range(100)]
+    relation.insert([np.array(column, np.int64) for column in zip(*rows, strict=True)], len(rows))
+    relation.next_round()
+    copy = relation.copy(np.arange(0, 100, 2))
+    more = [(0, high), (1, high - 1), (500, 7)]  # known, left out, beyond all ranges
+    copy.insert([np.array(column, np.int64) for column in zip(*more, strict=True)], len(more))
+    copy.next_round()
+    found = list(zip(*(column.tolist() for column in copy.columns()), strict=True))
+    assert found == [*rows[::2], *more[1:]]
+    assert relation.size == 100
+    assert relation.copy(np.empty(0, np.int64)).size == 0

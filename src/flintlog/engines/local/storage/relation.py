@@ -55,7 +55,6 @@ MAX_BIT_BYTES = 384 << 20
 BIT_BYTES_A_ROW = 64
 MIN_BIT_ROWS = 1 << 12
 
-
 _UNLIMITED = Resources()
 
 
@@ -86,6 +85,17 @@ class Relation:
     def empty(self) -> Relation:
         """A relation of the same name and arity without rows."""
         return Relation(self.name, self.arity, self._resources)
+
+    def copy(self, places: Array) -> Relation:
+        """A relation of some rows of the log, which belongs to no run."""
+        other = Relation(self.name, self.arity)
+        if places.size and self.ranges is not None:
+            other._set_packing(self.packing)
+            other.block[R_COUNT] = places.size
+            other._write(self.rows_at(places).words)
+            other._set_ranges(self.ranges)
+            other.next_round()
+        return other
 
     def settle(self) -> None:
         """Gives back all that only serves to grow."""
@@ -246,8 +256,10 @@ class Relation:
                 self.block[at + 1], self.block[at + 2] = shift, (1 << width) - 1
 
     def _repack(self, columns: list[Array] | None) -> None:
-        """Writes the rows as the packing wants them. They are known to differ."""
-        words = self._words(columns) if columns is not None else np.empty(0, np.int64)
+        self._write(self._words(columns) if columns is not None else np.empty(0, np.int64))
+
+    def _write(self, words: Array) -> None:
+        """Makes rows, as the packing wants them, the log. They are known to differ."""
         self.log.reserve(words.size)
         self.log.array[: words.size] = words
         self._fill(self._bits_for(self.size))

@@ -1,0 +1,22 @@
+"""Rows of several columns, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flintlog.engines.local.storage.packing import Array, packing_for, range_of
+
+
+def distinct(columns: Sequence[Array]) -> list[Array]:
+    """The same rows in some order, of at least one column.
+
+    >>> distinct([np.array([3, 1, 3]), np.array([5, 1, 5])])
+    [array([1, 3]), array([1, 5])]
+    """
+    packing = packing_for([range_of(column) for column in columns], spare_bits=0)
+    if packing is None:
+        return list(map(np.ascontiguousarray, np.unique(np.stack(columns), axis=1)))
+    keys: Array = np.unique(packing.pack(columns))
+    return [packing.unpack(keys, position) for position in range(len(columns))]
