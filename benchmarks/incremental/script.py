@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from benchmarks.results import Status
 
-Action = Literal["create", "run", "insert", "delete", "check"]
+Action = Literal["create", "run", "insert", "delete", "compare", "check"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class Step:
     """One thing to do with the facts in a folder.
 
     `create` a database of them; `run` the program on them; `insert` them into the database or `delete` them from it;
-    `check` that the database holds what these facts give. Figures are kept under `key`; a step without one warms up.
+    `compare` the database's sizes with what these facts give; `check` all that it holds, too. Figures are kept under
+    `key`; a step without one warms up.
     """
 
     action: Action

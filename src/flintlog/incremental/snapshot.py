@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from flintlog.engines.numbered_values import NumberedValues
 from flintlog.incremental.journal import Damaged, plain, value_of
@@ -99,12 +100,14 @@ def _arrow(table: pa.Table) -> bytes:
 
 def _values_table(values: list[Value]) -> pa.Table:
     """Symbols are their bytes, other values JSON."""
-    texts = [isinstance(value, str) for value in values]
+    texts = np.array([isinstance(value, str) for value in values], np.bool_)
     spelled = [
         value.encode("utf-8", "surrogatepass") if isinstance(value, str) else json.dumps(plain(value)).encode("ascii")
         for value in values
     ]
-    return pa.table({"text": pa.array(texts, pa.bool_()), "value": pa.array(spelled, pa.large_binary())})
+    ends = np.cumsum([0, *map(len, spelled)], dtype=np.int64)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(spelled))]
+    return pa.table({"text": _column(texts), "value": pa.Array.from_buffers(pa.large_binary(), len(spelled), buffers)})
 
 
 def _values(content: bytes) -> list[Value]:
@@ -115,12 +118,37 @@ def _values(content: bytes) -> list[Value]:
 
 def _rows_table(kept: Kept) -> pa.Table:
     rows = kept.stored()
-    columns = {f"c{i}": column for i, column in enumerate(rows.columns)}
-    return pa.table({**columns, "round": rows.rounds, "count": rows.counts, "given": rows.given})
+    columns: dict[str, NDArray[Any]] = {f"c{i}": column for i, column in enumerate(rows.columns)}
+    columns |= {"round": rows.rounds, "count": rows.counts, "given": rows.given}
+    return pa.table({name: _column(column) for name, column in columns.items()})
+
+
+def _column(values: NDArray[Any]) -> pa.Array:
+    """The values as Arrow has them, by way of a buffer: `pa.array` would import pandas first, which takes longer than a
+    small database takes to be made."""
+    if values.dtype == np.bool_:
+        bits = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), values.size, [None, pa.py_buffer(bits)])
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, buffer])
 
 
 def _rows(content: bytes) -> StoredRows:
     table = pa.ipc.open_file(content).read_all()
-    arrays = {name: table[name].to_numpy() for name in table.column_names}
+    arrays = {name: _values_of(table[name]) for name in table.column_names}
     rounds, counts, given = (arrays.pop(name) for name in ("round", "count", "given"))
-    return StoredRows([np.ascontiguousarray(column) for column in arrays.values()], rounds, counts, given)
+    return StoredRows(list(arrays.values()), rounds, counts, given)
+
+
+def _values_of(column: pa.ChunkedArray) -> NDArray[Any]:
+    """What `_column` was given. Arrow's own `to_numpy` imports pandas, too."""
+    parts = [_values_in(chunk) for chunk in column.chunks]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
+
+
+def _values_in(chunk: pa.Array) -> NDArray[Any]:
+    content, end = chunk.buffers()[1], chunk.offset + len(chunk)
+    if chunk.type == pa.bool_():
+        bits = np.frombuffer(content, np.uint8)
+        return np.unpackbits(bits, count=end, bitorder="little")[chunk.offset :].astype(np.bool_)
+    return np.frombuffer(content, chunk.type.to_pandas_dtype(), end)[chunk.offset :]

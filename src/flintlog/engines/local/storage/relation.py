@@ -193,7 +193,7 @@ class Relation:
             columns = self.columns() if self.block[R_COUNT] else None
             self._set_packing(packing_for(ranges, spare_bits))
             self.layout += 1
-            self._repack(columns)
+            self._write(self._words(columns) if columns is not None else np.empty(0, np.int64))
         self._set_ranges(ranges)
 
     def hold(self) -> None:
@@ -254,9 +254,6 @@ class Relation:
             for position, (width, shift) in enumerate(zip(packing.widths, packing.shifts, strict=True)):
                 at = R_COLUMNS + COLUMN_WORDS * position
                 self.block[at + 1], self.block[at + 2] = shift, (1 << width) - 1
-
-    def _repack(self, columns: list[Array] | None) -> None:
-        self._write(self._words(columns) if columns is not None else np.empty(0, np.int64))
 
     def _write(self, words: Array) -> None:
         """Makes rows, as the packing wants them, the log. They are known to differ."""
