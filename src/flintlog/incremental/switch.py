@@ -30,7 +30,7 @@ MOST_FAILURES = 0.8
 _SMALL, _LARGE = (0.2, 0.4), (1.8, 0.4)
 _LARGE_PART = 0.03
 # How much less an outcome counts with every later update; so it is tried again after a while.
-_FADING = 0.8
+_FADING = 0.9
 _REMEMBERED = 16
 # An update is not begun if it would have to do so many times what its budget allows, going by the instances of rules
 # that facts had to do with so far. Facts differ, so there is a margin.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
@@ -90,3 +91,17 @@ def test_a_packing_covers_what_it_has_room_for():
     assert packing.covers([(0, 3), (-8, 7)])
     assert not packing.covers([(0, 4), (0, 0)])
     assert not packing.covers([(0, 0), (-9, 0)])
+
+
+@for_all(st.lists(st.tuples(st.integers(-5, 40), st.integers(0, 70)), min_size=1, max_size=3))
+def test_bits_for_every_key(spans: list[tuple[int, int]]) -> None:
+    """The last key of the highest values has a bit, in a line of whole words."""
+    ranges = [(low, low + span) for low, span in spans]
+    packing = packing_for(ranges)
+    assert packing is not None
+    stride, size = packing.bits_for(ranges)
+    highest = int(packing.pack([np.array([high]) for _, high in ranges])[0])
+    line, last = highest >> packing.widths[-1], highest & ((1 << packing.widths[-1]) - 1)
+    assert stride % 64 == 0
+    assert last < stride <= last + 64
+    assert size == (line + 1) * stride

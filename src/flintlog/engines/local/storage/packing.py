@@ -37,6 +37,14 @@ class Packing:
     def bits(self) -> int:
         return sum(self.widths)
 
+    def bits_for(self, ranges: Sequence[Range]) -> tuple[int, int]:
+        """If every key has one bit, up to the highest of these ranges: how many there are for each combination of the
+        columns before the last, in whole words, and in all."""
+        stride = -(-(ranges[-1][1] - self.lows[-1] + 1) // 64) * 64
+        highs = zip(ranges, self.lows, self.shifts, strict=True)
+        highest = sum((high - low) << shift for (_, high), low, shift in highs) >> self.widths[-1]
+        return stride, (highest + 1) * stride
+
     def ranges(self) -> list[Range]:
         return [(low, low + (1 << width) - 1) for low, width in zip(self.lows, self.widths, strict=True)]
 

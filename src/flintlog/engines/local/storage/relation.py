@@ -345,9 +345,7 @@ class Relation:
         if self._grows or not self.arity:
             return
         ranges = self.ranges
-        stride = -(-(ranges[-1][1] - self.packing.lows[-1] + 1) // 64) * 64
-        highest = self.packing.pack([np.array([high]) for _, high in ranges])[0] >> self.packing.widths[-1]
-        size = (int(highest) + 1) * stride
+        stride, size = self.packing.bits_for(ranges)
         if size >> 3 > max(2 * self._table.nbytes, min(MAX_BIT_BYTES, BIT_BYTES_A_ROW * self.size)):
             return
         self._request(size >> 3)
