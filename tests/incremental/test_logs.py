@@ -91,7 +91,7 @@ def test_relations_that_show_rounds(database: fl.Database) -> None:
     assert {row[:2] for row in database["shown"]} == {*database["p"]}
 
 
-@pytest.mark.parametrize("step", ["_repack", "_new_table", "_publish"])
+@pytest.mark.parametrize("step", ["_write", "_new_table", "_publish"])
 def test_an_interrupt_while_rows_are_packed_anew(
     database: fl.Database, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,9 @@ class Kept:
 
     def stored(self) -> StoredRows:
         rows = np.flatnonzero((self.new[: self.known] != NEVER) | self.given[: self.known])
+        if rows.size == self.known:  # nothing has to be chosen
+            known = slice(0, self.known)
+            return StoredRows(self.relation.columns(), self.new[known], self.counts[known], self.given[known])
         return StoredRows(self.columns(rows), self.new[rows], self.counts[rows], self.given[rows])
 
     def _grow(self, rows: int) -> None:
