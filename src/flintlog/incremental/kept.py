@@ -28,6 +28,7 @@ MOST_GONE, FEW = 2, 100_000
 MOST_NEW = 2
 
 _NO_ROWS: Array = np.empty(0, np.int64)
+_NO_DIFFERENCE = _NO_ROWS, _NO_ROWS
 
 T = TypeVar("T", bound=np.generic)
 
@@ -176,20 +177,20 @@ class Kept:
 
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
-        if not self._touched and self.before is None:
-            return _NO_ROWS
         touched = sum(places.size for places in self._touched)
         if self.before is not None or touched * _SCANNED > self.known:
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
+        if not self._touched:
+            return _NO_ROWS
         rows: Array = np.unique(np.concatenate(self._touched))
         changed: Array = rows[self.old[rows] != self.new[rows]]
         return changed
 
     def lost_and_gained(self) -> tuple[Array, Array]:
         if self._difference is None:
+            if not self._touched and self.before is None:
+                return _NO_DIFFERENCE
             changed = self.changed()
-            if not changed.size:
-                return _NO_ROWS, _NO_ROWS
             before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
             self._difference = changed[before & ~after], changed[~before & after]
         return self._difference
