@@ -177,14 +177,18 @@ class Kept:
 
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
-        touched = sum(places.size for places in self._touched)
-        if self.before is not None or touched * _SCANNED > self.known:
+        if self._are_many_touched():
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
         if not self._touched:
             return _NO_ROWS
         rows: Array = np.unique(np.concatenate(self._touched))
         changed: Array = rows[self.old[rows] != self.new[rows]]
         return changed
+
+    def _are_many_touched(self) -> bool:
+        """Whether all rows are looked at in less time than those that an update has touched."""
+        touched = sum(places.size for places in self._touched)
+        return self.before is not None or touched * _SCANNED > self.known
 
     def lost_and_gained(self) -> tuple[Array, Array]:
         if self._difference is None:
@@ -199,10 +203,11 @@ class Kept:
         """The update is done."""
         lost, gained = self.lost_and_gained()
         self.size += gained.size - lost.size
-        if self.before is not None:
+        if self._are_many_touched():
             self.old[: self.known] = self.new[: self.known]
-        for places in self._touched:
-            self.old[places] = self.new[places]
+        else:
+            for places in self._touched:
+                self.old[places] = self.new[places]
         self.before, self._difference = None, None
         self._touched, self._counts_before, self._given_before = [], [], []
 
