@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from flintlog.diagnostics import FlintlogError
+from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.incremental import store
+from flintlog.incremental.instances import Instances
 from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.store import Store
@@ -344,3 +345,19 @@ def test_facts_that_others_took_the_place_of_are_kept(tmp_path: Path, text: str)
     again.commit(Change(1, {"d": [(1, 3)]}))
     assert list(again.rows("d")) == [(1, 5)]
     again.close()
+
+
+def test_a_database_without_room_for_indexes_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are made when an update needs them."""
+
+    def full(self: Instances, but: int | None = None) -> None:
+        raise FlintlogError([Diagnostic("E803", "there is no room")])
+
+    database = Maintained(Store(tmp_path / "db"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Instances, "prepare", full)
+        database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert len(database.rows("p")) == 6
+    assert database.check() == []
+    database.close()

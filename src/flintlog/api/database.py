@@ -16,6 +16,7 @@ from flintlog.api.functors import bind_functors
 from flintlog.api.program import Program
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
+from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.incremental.epoch import STRATEGIES
 from flintlog.incremental.explain import DEPTH
@@ -242,7 +243,8 @@ class Database:
         }
         maintained = Maintained(Store(Path(path)), _binding({**program.functors(), **(functors or {})}))
         # The tree has what the text includes, and no macros any more.
-        text = print_program(program.compilation.ast)
+        with deep_recursion():
+            text = print_program(program.compilation.ast)
         maintained.create(text, {**read, **given}, word_size=program.word_size, budget=budget, prepare=prepare)
         return cls(maintained)
 

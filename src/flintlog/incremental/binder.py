@@ -27,7 +27,7 @@ class Binder:
                     self._same.append((first, position))
             else:
                 is_whole = False
-        self._may_repeat = not is_whole
+        self.is_exact = is_whole  # whether nothing else is found than what was asked for
         self.names = frozenset(self._variables)
 
     def batch(self, columns: Sequence[Array], size: int) -> tuple[dict[str, Array], int]:
@@ -47,7 +47,7 @@ class Binder:
                 size = which.size
         if not batch:
             return {}, min(size, 1)
-        if self._may_repeat and size > 1:
+        if not self.is_exact and size > 1:
             rows = distinct(list(batch.values()))
             return dict(zip(batch, rows, strict=True)), rows[0].size
         return batch, size

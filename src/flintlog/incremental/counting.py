@@ -21,6 +21,7 @@ from flintlog.engines.local.workers import Workers
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, Kept
 from flintlog.incremental.lookup import Lookup
+from flintlog.incremental.preparation import Preparation
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick, all_instances, no_tick
 from flintlog.ir.scalar import Column
 from flintlog.types import Kind
@@ -29,10 +30,10 @@ from flintlog.types import Kind
 class RoundCounts:
     """For each row of a relation and each round: in how many ways the row comes in it."""
 
-    def __init__(self, name: str, vectors: Vectors, workers: Workers) -> None:
+    def __init__(self, name: str, vectors: Vectors, workers: Workers, preparation: Preparation) -> None:
         self._pairs = Kept(Relation(f"{name} by rounds", 2))
         schema = Column("row", Kind.NUMBER), Column("round", Kind.NUMBER)
-        self._by_row = Lookup(lambda: self._pairs, schema, ("row",), vectors, workers)
+        self._by_row = Lookup(lambda: self._pairs, schema, ("row",), vectors, workers, preparation)
 
     def add(self, rows: Array, rounds: Array, number: Array | int) -> None:
         """Counts more, or fewer, ways."""

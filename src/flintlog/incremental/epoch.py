@@ -20,7 +20,7 @@ from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
 from flintlog.incremental.rule_update import Difference, Rows, RuleUpdate, Tick
 from flintlog.incremental.stratum import KeptStratum
-from flintlog.incremental.switch import LEAST_SECONDS, Allowance, Outcome, OverBudget
+from flintlog.incremental.switch import Allowance, Outcome, OverBudget
 from flintlog.incremental.update import StratumUpdate
 from flintlog.io.column_facts import ColumnFacts
 
@@ -53,13 +53,17 @@ class Epoch:
         self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
         self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
         self.recomputed: dict[str, str] = {}
-        # Relations as they are now, for strata that are computed again: logs may have rows that are gone.
+        # Relations as they are now, for strata that are computed again: logs may have rows that are gone. Whatever is
+        # read was settled before, and does not change any more.
         self._present: dict[str, Relation] = {}
+        self._last_reader = {name: number for number, part in enumerate(normal.parts) for name in part.reads}
 
     def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
         """Facts that are no longer given, and those that now are: rows are marked so already."""
         changed: dict[str, tuple[Array, Array]] = {}
-        for part in self._normal.parts:
+        for number, part in enumerate(self._normal.parts):
+            for name in [name for name in self._present if self._last_reader[name] < number]:
+                del self._present[name]
             own = self._normal.computed[part.stratum.relations]
             is_reached = part.stratum.relations in rules or not changed.keys().isdisjoint(part.reads)
             if not is_reached and lost.keys().isdisjoint(own) and gained.keys().isdisjoint(own):
@@ -91,12 +95,14 @@ class Epoch:
 
     def _fold(self, stratum: KeptStratum, fold: FoldUpdate, difference: Difference) -> None:
         keys = fold.affected(difference.rows())
-        if self._strategy == "auto":
-            seconds = stratum.seconds + self._copying(stratum) + LEAST_SECONDS
-            if keys and keys[0].size > FEW_GROUPS and fold.rows(keys) * GROUPED > seconds:
-                self._compute_again(stratum, "its groups that have changed are large")
-                return
-        fold.run(keys)
+        if (
+            keys
+            and keys[0].size > FEW_GROUPS
+            and self._allowance.is_less_than(fold.rows(keys) * GROUPED, stratum.seconds + self._copying(stratum))
+        ):
+            self._compute_again(stratum, "its groups that have changed are large")
+        else:
+            fold.run(keys)
 
     def _why_again(self, stratum: KeptStratum, difference: Difference) -> str:
         if self._may_wrap(stratum):
@@ -205,6 +211,11 @@ class Epoch:
         for name in own:
             relation = run.store[name]
             self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
-            if self._kept[name].relation is not relation:
+            if (
+                name in self._last_reader
+                and not self._kept[name].is_whole()
+                and self._kept[name].relation is not relation
+            ):
+                relation.outlive_run()
                 self._present[name] = relation
         stratum.seconds = time.perf_counter() - started

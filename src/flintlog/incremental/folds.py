@@ -15,6 +15,7 @@ from flintlog.engines.local.workers import Workers
 from flintlog.incremental.distinct import distinct
 from flintlog.incremental.kept import NEVER, Kept
 from flintlog.incremental.lookup import Lookup
+from flintlog.incremental.preparation import Preparation
 from flintlog.ir.relation import Aggregate, Scan
 
 
@@ -29,15 +30,24 @@ class FoldUpdate:
         vectors: Vectors,
         workers: Workers,
         statistics: Statistics,
+        preparation: Preparation,
     ) -> None:
         self._name, self._fold, self._kept, self._vectors, self._workers = name, fold, kept, vectors, workers
-        self._statistics = statistics
+        self._statistics, self._preparation = statistics, preparation
         self._sources = [source for source in (fold.input, fold.keys) if isinstance(source, Scan)]
         scans = (*self._sources, Scan(name, fold.schema))
         self._by_keys = [self._by_key(scan) for scan in scans]
 
     def _by_key(self, scan: Scan) -> Lookup:
-        return Lookup(lambda: self._kept[scan.relation], scan.schema, self._fold.by, self._vectors, self._workers)
+        kept = self._kept
+        return Lookup(
+            lambda: kept[scan.relation], scan.schema, self._fold.by, self._vectors, self._workers, self._preparation
+        )
+
+    def prepare(self) -> None:
+        """Makes ready what `run` needs."""
+        for by_key in self._by_keys:
+            by_key.prepare()
 
     def run(self, keys: list[Array]) -> None:
         """Computes some groups again."""

@@ -21,7 +21,7 @@ from flintlog.incremental.clause import Clause
 from flintlog.incremental.kept import ChosenRows, Kept
 from flintlog.incremental.preparation import Preparation
 from flintlog.ir.relation import Node
-from flintlog.ir.scalar import Column, Const, Scalar
+from flintlog.ir.scalar import Scalar
 from flintlog.ir.visit import columns_of
 
 # Joins are ordered anew when a relation has grown by this factor.
@@ -88,21 +88,21 @@ class Instances:
         self._variables = [kinds[name] for name in sorted(needed)]
         self._values = [[vectors.scalar(value) for value in place.values] for place in clause.places]
         self._output = [vectors.scalar(value) for value in clause.output]
-        self._has_plain_head = all(isinstance(value, Column | Const) for value in clause.output)
         self._places: dict[int, _Start] = {}
         self._heads: dict[int | None, _Start] = {}
+        self._everything = _Start(None, Binder((), vectors.machine))
 
     def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
         """Those that have one of these rows at a place."""
-        is_negated = self.clause.places[place].negated
-        for found in self._from(self._at_place(place), rows.columns, rows.size):
-            yield found.chosen(np.isin(found.rows[place], rows.places)) if is_negated else found
+        start = self._at_place(place)
+        for found in self._from(start, rows.columns, rows.size):
+            yield found if start.binder.is_exact else found.chosen(np.isin(found.rows[place], rows.places))
 
     def of_head(self, rows: ChosenRows) -> Iterator[Found]:
         """Those that give one of these rows."""
-        head = self._kept[self.clause.relation]
-        for found in self._from(self._of_head(), rows.columns, rows.size):
-            if not self._has_plain_head:
+        head, start = self._kept[self.clause.relation], self._of_head()
+        for found in self._from(start, rows.columns, rows.size):
+            if not start.binder.is_exact:
                 found = found.chosen(np.isin(head.find(found.head, found.size), rows.places))
             yield found
 
@@ -112,13 +112,14 @@ class Instances:
         yield from self._from(self._of_head(but), columns, rows.size)
 
     def all(self) -> Iterator[Found]:
-        yield from self._from(_Start(None, Binder((), self._vectors.machine)), [], 1)
+        yield from self._from(self._everything, [], 1)
 
-    def prepare(self) -> None:
-        """Makes ready what updates by rounds will ask for."""
+    def prepare(self, but: int | None = None) -> None:
+        """Makes ready what updates by rounds will ask for; those of best values look for rows like a head, too."""
         for place in range(len(self.clause.places)):
             self._pipeline(self._at_place(place))
-        self._pipeline(self._of_head())
+        for position in {None, but}:
+            self._pipeline(self._of_head(position))
 
     # --- Where to start ---------------------------------------------------------------------------
 

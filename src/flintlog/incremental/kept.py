@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.storage.resources import Resources
 from flintlog.engines.local.storage.row_places import RowPlaces
 from flintlog.engines.local.storage.some_rows import SomeRows
+from flintlog.engines.memory import MemoryGuard
 from flintlog.io.column_facts import ColumnFacts
 
 # The round of a row that is not there.
@@ -45,7 +47,7 @@ class StoredRows:
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
-    """Some rows of a relation by their places; columns are made once, however many rules look at them."""
+    """Some rows of a relation by their places, none of them twice; columns are made once, however many rules look."""
 
     kept: Kept
     places: Array
@@ -284,7 +286,8 @@ def _longer(values: NDArray[T], room: int, empty: Any) -> NDArray[T]:
 
 def current(kept: Mapping[str, Kept], names: Iterable[str]) -> dict[str, Relation]:
     """Some relations as they are now, for a run: copies of those whose logs have rows that are gone."""
-    chosen = {name: kept[name] for name in names}
+    guarded = Resources(MemoryGuard())
     return {
-        name: some.relation if some.is_whole() else some.relation.copy(some.present()) for name, some in chosen.items()
+        name: some.relation if some.is_whole() else some.relation.copy(some.present(), guarded)
+        for name, some in [(name, kept[name]) for name in names]
     }

@@ -14,6 +14,7 @@ from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.query import Query, Rows
 from flintlog.incremental.kept import Kept
+from flintlog.incremental.preparation import Preparation
 from flintlog.ir.scalar import Column
 
 
@@ -22,10 +23,16 @@ class Lookup:
     be the same every time."""
 
     def __init__(
-        self, kept: Callable[[], Kept], schema: Sequence[Column], by: Sequence[str], vectors: Vectors, workers: Workers
+        self,
+        kept: Callable[[], Kept],
+        schema: Sequence[Column],
+        by: Sequence[str],
+        vectors: Vectors,
+        workers: Workers,
+        preparation: Preparation,
     ) -> None:
         self._kept, self._schema, self._by = kept, schema, by
-        self._vectors, self._workers = vectors, workers
+        self._vectors, self._workers, self._preparation = vectors, workers, preparation
         self._made: tuple[Relation, Pipeline] | None = None
 
     def places(self, keys: Sequence[Array]) -> Array:
@@ -38,11 +45,19 @@ class Lookup:
         ]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
+    def prepare(self) -> None:
+        """Makes ready what `places` needs."""
+        self._pipeline()
+
     def _pipeline(self) -> Pipeline:
         relation = self._kept().relation
         if self._made is None or self._made[0] is not relation:
-            query = Query([Rows(relation.name, tuple(self._schema))], list(self._schema))
-            plan = plan_query(query, None, None, given=self._by)
-            given = list(self._by) if self._by else None
-            self._made = relation, Pipeline(plan, self._vectors, lambda source: relation, self._workers, given=given)
+            with self._preparation:
+                query = Query([Rows(relation.name, tuple(self._schema))], list(self._schema))
+                plan = plan_query(query, None, None, given=self._by)
+                given = list(self._by) if self._by else None
+                pipeline = Pipeline(plan, self._vectors, lambda source: relation, self._workers, given=given)
+                pipeline.prepare()
+                self._kept().places.sync()
+                self._made = relation, pipeline
         return self._made[1]

@@ -75,7 +75,8 @@ class Maintained:
         with self._closed_on_failure():
             self._create(text, facts, word_size, budget)
             if prepare:
-                self.state.prepare()
+                with suppress(FlintlogError):  # no room: updates make what they need
+                    self._prepare()
 
     @deep_recursion()
     def _create(self, text: str, facts: Mapping[str, Facts], word_size: int, budget: float) -> None:
@@ -87,6 +88,11 @@ class Maintained:
         given = {name: ColumnFacts(tuple(self._columns(name, rows)), len(rows)) for name, rows in facts.items()}
         self.state.bootstrap({name: rows for name, rows in given.items() if len(rows)})
         self.compact()
+
+    @deep_recursion()
+    def _prepare(self) -> None:
+        with self._whole():
+            self.state.prepare()
 
     def open(self, *, writes: bool) -> None:
         with self._closed_on_failure():

@@ -105,8 +105,7 @@ class State:
     def prepare(self) -> None:
         """Makes ready what the first updates would have to: plans, indexes, tables of places."""
         for stratum in self.strata.values():
-            for clause in stratum.clauses:
-                clause.instances.prepare()
+            stratum.prepare()
         self._statistics.forget()
 
     def facts_of_strata(self) -> dict[str, dict[str, Any]]:
@@ -122,7 +121,7 @@ class State:
 
     def no_counts(self, relations: Iterable[str]) -> dict[str, RoundCounts]:
         """Where counts of rounds may go."""
-        return {name: RoundCounts(name, self._vectors, self._workers) for name in relations}
+        return {name: RoundCounts(name, self._vectors, self._workers, self._preparation) for name in relations}
 
     def start(
         self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation], program: Program | None = None
@@ -144,7 +143,13 @@ class State:
         if part.fold is None:
             return None
         return FoldUpdate(
-            part.stratum.relations[0], part.fold, self.kept, self._vectors, self._workers, self._statistics
+            part.stratum.relations[0],
+            part.fold,
+            self.kept,
+            self._vectors,
+            self._workers,
+            self._statistics,
+            self._preparation,
         )
 
     def _by_key(self, part: Part) -> Lookup | None:
@@ -154,7 +159,7 @@ class State:
         schema = [Column(f"c{position}", kind) for position, kind in enumerate(kinds)]
         keys = [column.name for position, column in enumerate(schema) if position != part.best.position]
         name = part.best.relation
-        return Lookup(lambda: self.kept[name], schema, keys, self._vectors, self._workers)
+        return Lookup(lambda: self.kept[name], schema, keys, self._vectors, self._workers, self._preparation)
 
     # --- Updates ----------------------------------------------------------------------------------
 

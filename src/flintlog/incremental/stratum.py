@@ -32,6 +32,15 @@ class KeptStratum:
     def relations(self) -> tuple[str, ...]:
         return self.part.stratum.relations
 
+    def prepare(self) -> None:
+        """Makes ready what its updates will ask for."""
+        for clause in self.clauses:
+            clause.instances.prepare(self.part.best.position if self.part.best is not None else None)
+        if self.fold is not None:
+            self.fold.prepare()
+        if self.by_key is not None:
+            self.by_key.prepare()
+
     def copy(self) -> KeptStratum:
         """As `dataclasses.replace`, which takes longer than the update of a small stratum."""
         other: KeptStratum = object.__new__(KeptStratum)

@@ -120,6 +120,11 @@ class Allowance:
         """How long the update of a stratum may take that took so long to compute."""
         return inf if self._budget is None else max(self._budget * seconds, min(seconds, LEAST_OF_ONE))
 
+    def is_less_than(self, expected: float, seconds: float) -> bool:
+        """Whether an update that is expected to take so long would take longer than a stratum took to compute, or than
+        it may take."""
+        return self._budget is not None and expected > max(1.0, self._budget) * seconds + self._spare
+
     def begin(self, seconds: float) -> Meter:
         """What the update of a stratum that took so long to compute has to call with the instances that it finds."""
         self._started, self._regular = self._now(), self.of(seconds)

@@ -12,7 +12,7 @@ from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.query import Absent, Literal, Query, Rows, reads
 from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.relation import Each, Let, Step, Where
-from flintlog.ir.scalar import Column, Compare, Condition, Const, Scalar
+from flintlog.ir.scalar import Column, Compare, Condition, Const, Reinterpret, Scalar
 from flintlog.ir.visit import terms_of
 from flintlog.types import Kind
 
@@ -159,14 +159,22 @@ def _fold_lets(steps: list[PlanStep], given: Collection[str]) -> list[PlanStep]:
     result: list[PlanStep] = []
     for step in steps:
         if isinstance(step, Let) and step.column.name in bound:
-            step = Where(Compare("=", step.column, step.value))
+            step = Where(_is_word(step.column, step.value))
         elif isinstance(step, Each) and step.column.name in bound:
             value = Column(f"{step.column.name}.each", step.column.kind)
             result.append(Each(value, step.bounds))
-            step = Where(Compare("=", step.column, value))
+            step = Where(_is_word(step.column, value))
         if isinstance(step, Probe):
             bound.update(variable.name for variable in step.rows.variables)
         elif isinstance(step, Let | Each):
             bound.add(step.column.name)
         result.append(step)
     return result
+
+
+def _is_word(column: Column, value: Scalar) -> Compare:
+    """Whether a column has a value, as rows that are looked up by it would: of floats, NaN has itself, and 0.0 is not
+    -0.0. Otherwise it would depend on the order of joins what follows."""
+    if column.kind is not Kind.FLOAT:
+        return Compare("=", column, value)
+    return Compare("=", Reinterpret(column, Kind.NUMBER), Reinterpret(value, Kind.NUMBER))

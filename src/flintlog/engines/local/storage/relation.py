@@ -86,9 +86,9 @@ class Relation:
         """A relation of the same name and arity without rows."""
         return Relation(self.name, self.arity, self._resources)
 
-    def copy(self, places: Array) -> Relation:
-        """A relation of some rows of the log, which belongs to no run."""
-        other = Relation(self.name, self.arity)
+    def copy(self, places: Array, resources: Resources = _UNLIMITED) -> Relation:
+        """A relation of some rows of the log."""
+        other = Relation(self.name, self.arity, resources)
         if places.size and self.ranges is not None:
             other._set_packing(self.packing)
             other.block[R_COUNT] = places.size
