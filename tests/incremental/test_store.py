@@ -350,14 +350,38 @@ def test_facts_that_others_took_the_place_of_are_kept(tmp_path: Path, text: str)
 def test_a_database_without_room_for_indexes_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are made when an update needs them."""
 
-    def full(self: Instances, but: int | None = None) -> None:
+    def full(self: Instances, but: int | None = None) -> list[object]:
         raise FlintlogError([Diagnostic("E803", "there is no room")])
 
     database = Maintained(Store(tmp_path / "db"))
     with monkeypatch.context() as patch:
-        patch.setattr(Instances, "prepare", full)
+        patch.setattr(Instances, "preparations", full)
         database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     assert len(database.rows("p")) == 6
     assert database.check() == []
     database.close()
+
+
+def test_a_database_that_has_lost_its_manifest_is_damaged(tmp_path: Path, database: Maintained) -> None:
+    """Nobody is told to make another one in its place."""
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    database.close()
+    (tmp_path / "db" / store.MANIFEST).unlink()
+    for attempt in (opened, lambda folder: Maintained(Store(folder)).create(PATHS, {}, word_size=64, budget=0.2)):
+        with pytest.raises(FlintlogError, match="is missing") as problem:
+            attempt(tmp_path / "db")
+        assert problem.value.diagnostics[0].code == "E942"
+
+
+def test_a_forked_process_does_not_write(database: Maintained) -> None:
+    """It has its parent's lock, and would write over what that writes."""
+    if not (child := os.fork()):
+        try:
+            database.commit(Change(1, {}, {"e": [("c", "d")]}))
+        except FlintlogError as problem:
+            os._exit(3 if problem.diagnostics[0].code == "E947" else 4)
+        os._exit(5)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert database.check() == []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from os import PathLike
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from flintlog.api.facts import relation_for, rows_of
@@ -156,7 +157,11 @@ class Transaction:
         self._rows.setdefault(name, {}).update(dict.fromkeys(rows, there))
 
     def _commit(self) -> None:
-        database = self._database
+        with self._database.lock:
+            self._result = self._committed(self._database)
+        self._database.tell(self._result)
+
+    def _committed(self, database: Database) -> Changes:
         is_other = self._text != self._begun_with
         if is_other and database.text != self._begun_with:
             message = "another transaction has changed the program since this one began"
@@ -178,8 +183,7 @@ class Transaction:
             {name: [row for row, there in rows.items() if there] for name, rows in said.items()},
             self._text if is_other else None,
         )
-        self._result = database.commit(change, self._strategy)
-        database.tell(self._result)
+        return database.commit(change, self._strategy)
 
     def _say_who_reads_what_is_dropped(self) -> None:
         """Raises for rules that read a relation which is not there any more."""
@@ -208,6 +212,7 @@ class Database:
 
     def __init__(self, maintained: Maintained) -> None:
         self._maintained = maintained
+        self.lock = RLock()  # threads take turns
         self._programs: dict[str, ir.Program] = {}
         self._callbacks: list[Callable[[Changes], None]] = []
 
@@ -233,6 +238,8 @@ class Database:
         if not (is_number and 0 <= budget < inf):
             note = "it is a part of the time that a stratum took, as 0.2"
             raise FlintlogError([Diagnostic("E974", f"`{budget}` is no budget", note=note)])
+        if not isinstance(program, Program):
+            raise TypeError(f"a Program is wanted, not {program!r}: fl.Program.load reads one")
         compiled = program.compilation.program
         given = _checked(compiled, {**(more_facts or {}), **facts}, program.word_size)
         run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
@@ -257,7 +264,8 @@ class Database:
 
     def close(self) -> None:
         """Lets others write. What was committed stays."""
-        self._maintained.close()
+        with self.lock:
+            self._maintained.close()
 
     def __enter__(self) -> Database:
         return self
@@ -289,7 +297,8 @@ class Database:
         program = self._maintained.program
         if name not in program.relations:
             raise unknown_relation(name, program.relations)
-        return RelationResult(program.relations[name], self._maintained.rows(name), program.types)
+        with self.lock:
+            return RelationResult(program.relations[name], self._maintained.rows(name), program.types)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._maintained.program.relations)
@@ -297,23 +306,27 @@ class Database:
     def query(self, question: str, rules: str = "") -> RelationResult:
         """The rows for which a question holds: the body of a rule, as in `path(1, x), !edge(x, _)`. The columns are its
         variables. `rules` are declarations and rules beside those of the database, for this question only."""
-        relation, rows = self._maintained.query(question, rules)
-        return RelationResult(relation, rows, self._maintained.program.types)
+        with self.lock:
+            relation, rows = self._maintained.query(question, rules)
+            return RelationResult(relation, rows, self._maintained.program.types)
 
     def explain(self, relation: str, row: Row, *, depth: int = DEPTH) -> Explanation:
         """How a row comes about, or why it does not. Proofs are followed `depth` rules down."""
         if relation not in self._maintained.program.relations:
             raise unknown_relation(relation, self._maintained.program.relations)
         [checked] = _checked(self._maintained.program, {relation: [row]}, self.word_size)[relation]
-        return self._maintained.explain(relation, checked, depth)
+        with self.lock:
+            return self._maintained.explain(relation, checked, depth)
 
     def explain_text(self, goal: str, *, depth: int = DEPTH) -> Explanation:
         """The same of a row that is written as in a program: `path(1, 3)`."""
-        return self._maintained.explain(*self._maintained.goal(goal), depth)
+        with self.lock:
+            return self._maintained.explain(*self._maintained.goal(goal), depth)
 
     def check(self) -> list[str]:
         """Computes everything anew, and says what is not as it should be: nothing, if all is well."""
-        return self._maintained.check()
+        with self.lock:
+            return self._maintained.check()
 
     # --- Changing ---------------------------------------------------------------------------------
 
@@ -343,15 +356,17 @@ class Database:
 
     def compact(self) -> None:
         """Writes the directory anew, without what is no longer needed."""
-        self._maintained.compact()
+        with self.lock:
+            self._maintained.compact()
 
     def program_of(self, text: str) -> ir.Program:
         """A version of the program, compiled once. FlintlogError for what is wrong with it."""
-        if text == self.text:
-            return self._maintained.program
-        if text not in self._programs:
-            self._programs = {text: self._maintained.compiled(text)}
-        return self._programs[text]
+        with self.lock:
+            if text == self.text:
+                return self._maintained.program
+            if text not in self._programs:
+                self._programs = {text: self._maintained.compiled(text)}
+            return self._programs[text]
 
 
 def _binding(functors: Functors) -> Bind:

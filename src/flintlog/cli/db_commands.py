@@ -6,6 +6,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,4 +142,8 @@ def _show(changes: Changes, args: Namespace) -> None:
         for name, why in changes.recomputed.items():
             print(f"computed again: {name} ({why})", file=sys.stderr)
     if args.changes:
-        changes.write(Path(args.changes))
+        try:
+            changes.write(Path(args.changes))
+        except FlintlogError as error:
+            note = "the transaction is committed all the same; only its changes are not written"
+            raise FlintlogError([replace(problem, note=note) for problem in error.diagnostics]) from None

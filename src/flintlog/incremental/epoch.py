@@ -111,11 +111,7 @@ class Epoch:
             return "the update was to be a bootstrap"
         if not stratum.has_rounds and self._strategy != "dred":
             return "an update by dred has kept no rounds"
-        if (
-            self._strategy == "auto"
-            and stratum.part.has_clauses
-            and not self._is_worth_trying(stratum, difference.size)
-        ):
+        if self._strategy == "auto" and stratum.clauses and not self._is_worth_trying(stratum, difference.size):
             stratum.switch.skipped()
             return "an update of this size would take longer"
         return ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,12 +115,12 @@ class Instances:
     def all(self) -> Iterator[Found]:
         yield from self._from(self._everything, [], 1)
 
-    def prepare(self, but: int | None = None) -> None:
-        """Makes ready what updates by rounds will ask for; those of best values look for rows like a head, too."""
+    def preparations(self, but: int | None = None) -> Iterator[Callable[[], object]]:
+        """What makes ready what updates by rounds will ask for; those of best values look for rows like a head, too."""
         for place in range(len(self.clause.places)):
-            self._pipeline(self._at_place(place))
+            yield partial(self._pipeline, self._at_place(place))
         for position in {None, but}:
-            self._pipeline(self._of_head(position))
+            yield partial(self._pipeline, self._of_head(position))
 
     # --- Where to start ---------------------------------------------------------------------------
 

@@ -95,11 +95,11 @@ class Kept:
         self.size = int(rounds.size)
 
     def restore(self, rows: StoredRows) -> None:
-        """All rows are there as they were kept."""
+        """All rows are there as they were kept: the relation has none yet."""
         size = rows.rounds.size
-        at = self.enter(rows.columns, size)
-        self.old[at] = self.new[at] = rows.rounds
-        self.counts[at], self.given[at] = rows.counts, rows.given
+        self.relation.take(rows.columns, size)
+        self.start(rows.rounds)
+        self.counts[:size], self.given[:size] = rows.counts, rows.given
         self.size = int(np.count_nonzero(rows.rounds != NEVER))
 
     def find(self, columns: Sequence[Array], size: int) -> Array:

@@ -84,6 +84,7 @@ class Maintained:
         if self._store.exists():
             message = f"there is a database in `{self._store.folder}` already"
             raise FlintlogError([Diagnostic("E944", message, note="choose another directory, or remove it first")])
+        self._store.require_no_remains()
         self._begin(text, word_size, budget, ())
         given = {name: ColumnFacts(tuple(self._columns(name, rows)), len(rows)) for name, rows in facts.items()}
         self.state.bootstrap({name: rows for name, rows in given.items() if len(rows)})

@@ -46,6 +46,13 @@ def changes_of(
         why = "it is new, declared anew, or computed together with others than before"
         return RuleChanges(why=why), current
     is_other = (part.again, part.fold, part.best) != (before.again, before.fold, before.best)
-    if is_other or (not part.has_clauses and part.stratum != before.stratum):
+    if is_other or (not part.has_clauses and _said(part) != _said(before)):
         return RuleChanges(why="its rules changed"), current
     return changes, current
+
+
+def _said(part: Part) -> object:
+    """What a stratum's rules say; their numbers change when others come or go."""
+    stratum = part.stratum
+    rules = [(rule.relation, rule.body, rule.plan) for rule in stratum.rules]
+    return stratum.recursive, rules, [(rule.relation, rule.body) for rule in stratum.subsumptions]

@@ -41,6 +41,9 @@ from flintlog.ir.program import Relation as ProgramRelation
 from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
 
+# A new database is made ready for updates in this part of the time in which it was computed, or a little more.
+MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.05
+
 Columns = Sequence[Array]
 Strata = dict[tuple[str, ...], KeptStratum]
 
@@ -103,9 +106,14 @@ class State:
         self._before = self.normal, self.strata
 
     def prepare(self) -> None:
-        """Makes ready what the first updates would have to: plans, indexes, tables of places."""
+        """Makes ready what the first updates would have to, as far as that takes a part of what computing took: plans,
+        indexes, tables of places."""
+        seconds = max(LEAST_PREPARATION, MOST_PREPARATION * sum(stratum.seconds for stratum in self.strata.values()))
+        end = self._preparation.seconds + seconds
         for stratum in self.strata.values():
-            stratum.prepare()
+            for prepare in stratum.preparations():
+                if self._preparation.seconds < end:
+                    prepare()
         self._statistics.forget()
 
     def facts_of_strata(self) -> dict[str, dict[str, Any]]:

@@ -40,6 +40,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock: BinaryIO | None = None
+        self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
         self._journal: Journal
@@ -76,6 +77,7 @@ class Store:
         try:
             manifest = json.loads((self.folder / MANIFEST).read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
+            self.require_no_remains()
             note = "make one with `flintlog db create` or `Database.create`"
             raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
         except OSError as error:
@@ -108,7 +110,7 @@ class Store:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self.close()
-            message = f"another process is writing to `{self.folder}`"
+            message = f"another process, or this one, has `{self.folder}` open to write"
             raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
 
     def close(self) -> None:
@@ -132,11 +134,24 @@ class Store:
         return self._lock is not None
 
     def require_lock(self) -> None:
-        """Raises for a database that was opened to read."""
+        """Raises for a database that was opened to read, or by the process that this one was forked from."""
+        if self._lock is not None and self._process != os.getpid():
+            note = "open it in the process that writes, and close it before"
+            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` was opened by another process", note=note)])
         if self._lock is None:
             how = "closed" if self._is_closed else "open to read only"
             note = "open it again" if self._is_closed else "open it without `read_only`"
             raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is {how}", note=note)])
+
+    def require_no_remains(self) -> None:
+        """Raises where there is all of a database but its manifest. One that was cut off while it was made has no
+        changes yet."""
+        remains = self.folder.iterdir() if self.folder.is_dir() else ()
+        for path in remains:
+            journal = re.fullmatch(r"journal-(\d+)", path.name)
+            if journal and (int(journal[1]) or path.stat().st_size):
+                message = f"the database is damaged: `{self.folder / MANIFEST}` is missing"
+                raise FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
     def exists(self) -> bool:
         return (self.folder / MANIFEST).exists()

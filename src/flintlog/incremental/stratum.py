@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,14 +32,14 @@ class KeptStratum:
     def relations(self) -> tuple[str, ...]:
         return self.part.stratum.relations
 
-    def prepare(self) -> None:
-        """Makes ready what its updates will ask for."""
+    def preparations(self) -> Iterator[Callable[[], object]]:
+        """What makes ready what its updates will ask for, one step at a time."""
         for clause in self.clauses:
-            clause.instances.prepare(self.part.best.position if self.part.best is not None else None)
+            yield from clause.instances.preparations(self.part.best.position if self.part.best is not None else None)
         if self.fold is not None:
-            self.fold.prepare()
+            yield self.fold.prepare
         if self.by_key is not None:
-            self.by_key.prepare()
+            yield self.by_key.prepare
 
     def copy(self) -> KeptStratum:
         """As `dataclasses.replace`, which takes longer than the update of a small stratum."""

@@ -228,3 +228,29 @@ def test_functors_are_bound_again_when_a_database_is_opened(tmp_path: Path) -> N
         with database.transaction() as change:
             change.insert("a", [(5,)])
         assert change.result["b"].inserted.rows() == [(10,)]
+
+
+def test_what_has_not_changed_is_not_said_to_have(tmp_path: Path) -> None:
+    """An equivalence is always computed again where it is reached; other rules do not reach it. Neither are inputs."""
+    program = fl.Program("""
+        .decl e(x: number, y: number)
+        .decl same(x: number, y: number) eqrel
+        same(x, y) :- e(x, y).
+        .decl p(x: number, y: number)
+        p(x, y) :- e(x, y).
+        p(x, z) :- p(x, y), e(y, z).
+    """)
+    edges = [(i, i + 1) for i in range(300)]
+    with fl.Database.create(tmp_path / "d", program, e=edges) as database:
+        with database.transaction() as change:
+            change.add_rule("p(x, x) :- e(x, _).")
+        assert "same" not in change.result.recomputed
+        with database.transaction() as change:
+            change.delete("e", edges[::2])
+        assert "e" not in change.result.recomputed
+        assert "same" in change.result.recomputed
+
+
+def test_a_path_is_no_program(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"Program.load"):
+        fl.Database.create(tmp_path / "d", "paths.dl")  # type: ignore[arg-type]

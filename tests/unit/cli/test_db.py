@@ -91,3 +91,11 @@ def test_files_are_read_as_inputs_are(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text('"com,ma",b\n')
     assert flintlog("db", "create", "db", "p.dl", cwd=tmp_path).stderr.startswith("db: 1 relations, 1 rows")
     assert flintlog("db", "update", "db", "--delete", "s=s.csv", cwd=tmp_path).stdout == "s\t+0\t-1\n"
+
+
+def test_what_is_committed_and_cannot_be_told_is_said(here: Path) -> None:
+    (here / "out/path.inserted.csv").mkdir(parents=True)
+    done = flintlog("db", "update", "db", "--insert", "edge=new.facts", "--changes", "out", cwd=here)
+    assert done.returncode == 1
+    assert "the transaction is committed all the same" in done.stderr
+    assert flintlog("db", "query", "db", "path(1, 4)", cwd=here).stdout == "true\n"

@@ -213,3 +213,13 @@ def test_a_copy_has_some_of_the_rows_and_lives_on_its_own(high: int) -> None:
     assert found == [*rows[::2], *more[1:]]
     assert relation.size == 100
     assert relation.copy(np.empty(0, np.int64)).size == 0
+
+
+@pytest.mark.parametrize("high", [100, 1 << 62], ids=["packed", "wide"])
+def test_rows_that_differ_are_taken_as_they_are(high: int) -> None:
+    rows = [(i, high - i) for i in range(5000)]
+    taken = Relation("r", 2)
+    taken.take([np.array(column, np.int64) for column in zip(*rows, strict=True)], len(rows))
+    taken.insert([np.array([0, -7]), np.array([high, 9])], 2)
+    taken.next_round()
+    assert list(zip(*(column.tolist() for column in taken.columns()), strict=True)) == [*rows, (-7, 9)]

@@ -132,11 +132,8 @@ class Relation:
 
     def sample(self, position: int, count: int) -> Array:
         """A column's values in about so many of the visible rows, spread evenly."""
-        step = max(1, self.visible // count)
-        if self.packing is not None:
-            return self.packing.unpack(self.log.array[: self.visible : step], position)
-        rows = self.log.array[: self.visible * self.arity].reshape(-1, self.arity)
-        return rows[::step, position].copy()
+        rows = self.rows_at(np.arange(0, self.visible, max(1, self.visible // count)))
+        return rows.column(position, 0, rows.size)
 
     def columns(self) -> list[Array]:
         return [self.column(position, 0, self.size) for position in range(self.arity)]
@@ -344,13 +341,12 @@ class Relation:
             return
         if self._grows or not self.arity:
             return
-        ranges = self.ranges
-        stride, size = self.packing.bits_for(ranges)
+        stride, size = self.packing.bits_for(self.ranges)
         if size >> 3 > max(2 * self._table.nbytes, min(MAX_BIT_BYTES, BIT_BYTES_A_ROW * self.size)):
             return
         self._request(size >> 3)
         self._table = np.zeros(size >> 6, np.int64)
-        self._bit_ranges = list(ranges)
+        self._bit_ranges = list(self.ranges)
         self.block[R_LAST], self.block[R_STRIDE] = self.packing.widths[-1], stride
         self._publish(SET_BITS, size)
         kernels().fill_table(self.block.address)
@@ -384,6 +380,14 @@ class Relation:
                 done += kernels().add_keys(
                     self.block.address, address(part) + 8 * done, part.size - done, address(buffer)
                 )
+
+    def take(self, columns: Sequence[Array], size: int) -> None:
+        """Makes rows, which are known to differ, those of an empty relation."""
+        if size:
+            self.prepare([range_of(column) for column in columns])
+            self.block[R_COUNT] = size
+            self._write(self._words(columns))
+            self.next_round()
 
     def _fitting(self, columns: Sequence[Array]) -> list[Array]:
         """The rows that fit into the packing; the others are put off."""
