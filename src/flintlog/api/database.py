@@ -233,7 +233,7 @@ class Database:
         """Computes a program and keeps its relations in a new directory. Relations given by name take what
         `Program.run` takes; other inputs are read as their `.input` says. An update of a stratum that takes longer than
         `budget` times what computing it took is given up, and the stratum computed again. With `prepare`, plans and
-        indexes for updates are made now, so that the first one is as quick as those that follow."""
+        indexes for updates are made now, as far as that does not take long: so the first is as quick as the next."""
         is_number: object = isinstance(budget, int | float)  # whatever the annotation says
         if not (is_number and 0 <= budget < inf):
             note = "it is a part of the time that a stratum took, as 0.2"

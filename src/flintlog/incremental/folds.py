@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -44,10 +44,10 @@ class FoldUpdate:
             lambda: kept[scan.relation], scan.schema, self._fold.by, self._vectors, self._workers, self._preparation
         )
 
-    def prepare(self) -> None:
-        """Makes ready what `run` needs."""
+    def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
+        """What makes ready what `run` needs, with the rows it looks at."""
         for by_key in self._by_keys:
-            by_key.prepare()
+            yield from by_key.preparations()
 
     def run(self, keys: list[Array]) -> None:
         """Computes some groups again."""

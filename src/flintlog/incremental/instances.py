@@ -115,12 +115,13 @@ class Instances:
     def all(self) -> Iterator[Found]:
         yield from self._from(self._everything, [], 1)
 
-    def preparations(self, but: int | None = None) -> Iterator[Callable[[], object]]:
-        """What makes ready what updates by rounds will ask for; those of best values look for rows like a head, too."""
-        for place in range(len(self.clause.places)):
-            yield partial(self._pipeline, self._at_place(place))
-        for position in {None, but}:
-            yield partial(self._pipeline, self._of_head(position))
+    def preparations(self, but: int | None = None) -> Iterator[tuple[Callable[[], object], int]]:
+        """What makes ready what updates by rounds will ask for, with the rows it looks at; those of best values look
+        for rows like a head, too."""
+        rows = sum(self._kept[place.relation].known for place in self.clause.places)
+        starts = [self._at_place(place) for place in range(len(self.clause.places))]
+        for start in [*starts, *(self._of_head(position) for position in {None, but})]:
+            yield partial(self._pipeline, start), rows
 
     # --- Where to start ---------------------------------------------------------------------------
 

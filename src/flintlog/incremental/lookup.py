@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -45,9 +45,9 @@ class Lookup:
         ]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
-    def prepare(self) -> None:
-        """Makes ready what `places` needs."""
-        self._pipeline()
+    def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
+        """What makes ready what `places` needs, with the rows it looks at."""
+        yield self._pipeline, self._kept().known
 
     def _pipeline(self) -> Pipeline:
         relation = self._kept().relation

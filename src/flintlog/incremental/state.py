@@ -43,6 +43,7 @@ from flintlog.ir.scalar import Column
 
 # A new database is made ready for updates in this part of the time in which it was computed, or a little more.
 MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.05
+SECONDS_A_ROW = 6e-8  # for an index, or a table of places, that is not there yet
 
 Columns = Sequence[Array]
 Strata = dict[tuple[str, ...], KeptStratum]
@@ -111,8 +112,8 @@ class State:
         seconds = max(LEAST_PREPARATION, MOST_PREPARATION * sum(stratum.seconds for stratum in self.strata.values()))
         end = self._preparation.seconds + seconds
         for stratum in self.strata.values():
-            for prepare in stratum.preparations():
-                if self._preparation.seconds < end:
+            for prepare, rows in stratum.preparations():
+                if self._preparation.seconds + SECONDS_A_ROW * rows < end:
                     prepare()
         self._statistics.forget()
 

@@ -32,14 +32,14 @@ class KeptStratum:
     def relations(self) -> tuple[str, ...]:
         return self.part.stratum.relations
 
-    def preparations(self) -> Iterator[Callable[[], object]]:
-        """What makes ready what its updates will ask for, one step at a time."""
+    def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
+        """What makes ready what its updates will ask for, one step at a time, each with the rows that it looks at."""
         for clause in self.clauses:
             yield from clause.instances.preparations(self.part.best.position if self.part.best is not None else None)
         if self.fold is not None:
-            yield self.fold.prepare
+            yield from self.fold.preparations()
         if self.by_key is not None:
-            yield self.by_key.prepare
+            yield from self.by_key.preparations()
 
     def copy(self) -> KeptStratum:
         """As `dataclasses.replace`, which takes longer than the update of a small stratum."""

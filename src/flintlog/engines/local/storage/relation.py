@@ -34,6 +34,7 @@ from flintlog.engines.local.kernels.layout import (
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block, Log
 from flintlog.engines.local.storage.index import DeltaIndex, Filter, Index
+from flintlog.engines.local.storage.logged_rows import LoggedRows
 from flintlog.engines.local.storage.packing import (
     Array,
     Packing,
@@ -45,7 +46,6 @@ from flintlog.engines.local.storage.packing import (
     stretched,
 )
 from flintlog.engines.local.storage.resources import Resources
-from flintlog.engines.local.storage.some_rows import SomeRows
 
 MIN_BITS = 6
 # Smaller sets have whole keys in their slots.
@@ -58,7 +58,7 @@ MIN_BIT_ROWS = 1 << 12
 _UNLIMITED = Resources()
 
 
-class Relation:
+class Relation(LoggedRows):
     """Rows as packed keys while 62 bits hold one; as rows of words beyond that. The delta is [delta, visible)."""
 
     def __init__(self, name: str, arity: int, resources: Resources = _UNLIMITED) -> None:
@@ -91,10 +91,8 @@ class Relation:
         other = Relation(self.name, self.arity, resources)
         if places.size and self.ranges is not None:
             other._set_packing(self.packing)
-            other.block[R_COUNT] = places.size
-            other._write(self.rows_at(places).words)
             other._set_ranges(self.ranges)
-            other.next_round()
+            other._take(self.rows_at(places).words, places.size)
         return other
 
     def settle(self) -> None:
@@ -109,34 +107,6 @@ class Relation:
         self.next_round()
         self._delta_indexes.clear()
         self._indexes = {(key, filters): index for (key, filters), index in self._indexes.items() if not filters}
-
-    @property
-    def size(self) -> int:
-        """How many rows there are, those of the current round included."""
-        return self.block[R_COUNT]
-
-    @property
-    def is_packed(self) -> bool:
-        return self.packing is not None
-
-    def column(self, position: int, start: int, end: int) -> Array:
-        """A copy of a column's values in some rows."""
-        return SomeRows(self.log.array, self.packing, self.arity, self.size).column(position, start, end)
-
-    def rows_at(self, places: Array) -> SomeRows:
-        """A copy of the rows at some places of the log."""
-        words = self.log.array
-        if self.packing is None:
-            words = words[: self.size * self.arity].reshape(-1, self.arity)
-        return SomeRows(words[places].ravel(), self.packing, self.arity, places.size)
-
-    def sample(self, position: int, count: int) -> Array:
-        """A column's values in about so many of the visible rows, spread evenly."""
-        rows = self.rows_at(np.arange(0, self.visible, max(1, self.visible // count)))
-        return rows.column(position, 0, rows.size)
-
-    def columns(self) -> list[Array]:
-        return [self.column(position, 0, self.size) for position in range(self.arity)]
 
     def index(self, key: tuple[int, ...], filters: tuple[Filter, ...] = ()) -> Index:
         """The visible rows that pass the filters, by the columns `key`."""
@@ -191,6 +161,7 @@ class Relation:
             self._set_packing(packing_for(ranges, spare_bits))
             self.layout += 1
             self._write(self._words(columns) if columns is not None else np.empty(0, np.int64))
+            self._fill(self._bits_for(self.size))
         self._set_ranges(ranges)
 
     def hold(self) -> None:
@@ -253,10 +224,9 @@ class Relation:
                 self.block[at + 1], self.block[at + 2] = shift, (1 << width) - 1
 
     def _write(self, words: Array) -> None:
-        """Makes rows, as the packing wants them, the log. They are known to differ."""
+        """Makes rows, as the packing wants them, the log. They are known to differ, and the set does not know them."""
         self.log.reserve(words.size)
         self.log.array[: words.size] = words
-        self._fill(self._bits_for(self.size))
 
     def _words(self, columns: Sequence[Array]) -> Array:
         """The rows as they stand in the log."""
@@ -385,9 +355,15 @@ class Relation:
         """Makes rows, which are known to differ, those of an empty relation."""
         if size:
             self.prepare([range_of(column) for column in columns])
-            self.block[R_COUNT] = size
-            self._write(self._words(columns))
-            self.next_round()
+            self._take(self._words(columns), size)
+
+    def _take(self, words: Array, size: int) -> None:
+        self._write(words)
+        self.block[R_COUNT] = size
+        self._choose_set()  # where one bit a key will do, nothing else is filled
+        if self.block[R_SET] != SET_BITS:
+            self._fill(self._bits_for(size))
+        self.next_round()
 
     def _fitting(self, columns: Sequence[Array]) -> list[Array]:
         """The rows that fit into the packing; the others are put off."""
