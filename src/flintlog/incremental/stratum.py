@@ -49,9 +49,15 @@ class KeptStratum:
 
     def facts(self) -> dict[str, Any]:
         """What a database keeps of it, in words of JSON."""
-        return {"seconds": self.seconds, "has_rounds": self.has_rounds, "outcomes": self.switch.outcomes}
+        outcomes = [outcome._replace(seconds=_microseconds(outcome.seconds)) for outcome in self.switch.outcomes]
+        return {"seconds": _microseconds(self.seconds), "has_rounds": self.has_rounds, "outcomes": outcomes}
 
     def remember(self, facts: Mapping[str, Any]) -> None:
         """Takes what `facts` was."""
         self.seconds, self.has_rounds = facts.get("seconds", 0.0), facts.get("has_rounds", True)
         self.switch = Switch(Outcome(*outcome) for outcome in facts.get("outcomes", ()))
+
+
+def _microseconds(seconds: float) -> float:
+    """Few enough digits that another one is always another number: checksums are of numbers, not of their spelling."""
+    return round(seconds, 6)
