@@ -139,6 +139,12 @@ class State:
         program = program or self.normal.program
         return Bootstrap(program, facts, known, self.machine, self._threads, self._evaluation)
 
+    def _start_again(self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation]) -> Bootstrap:
+        """A run that knows of no other relations: making all of a large program takes longer than a small stratum."""
+        program = self.normal.program
+        relations = {name: program.relations[name] for name in (*facts, *known)}
+        return self.start(facts, known, replace(program, relations=relations))
+
     def _stratum(self, part: Part) -> KeptStratum:
         clauses = [self._clause(part, rule) for rule in part.stratum.rules] if part.has_clauses else []
         return KeptStratum(part, clauses, self._fold(part), self._by_key(part))
@@ -189,7 +195,7 @@ class State:
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
         bits = self.machine.words.size
         allowance = Allowance(self.budget if strategy == "auto" else None, self._preparation)
-        epoch = Epoch(self.normal, self.kept, self.strata, self.start, self.no_counts, strategy, allowance, bits)
+        epoch = Epoch(self.normal, self.kept, self.strata, self._start_again, self.no_counts, strategy, allowance, bits)
         self.recomputed = epoch.recomputed
         epoch.run(lost, gained, self._changes_of_rules)
 

@@ -30,8 +30,8 @@ from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
 RESTORE = "restore the directory from a copy, or create the database again"
-# A journal of fewer bytes is left as it is.
-LEAST_JOURNAL = 1 << 20
+# A journal of fewer bytes, or of fewer times what its snapshot has, is left as it is.
+LEAST_JOURNAL, MOST_JOURNAL = 1 << 23, 4
 
 
 class Store:
@@ -199,9 +199,9 @@ class Store:
         self._remove_others()
 
     def is_worth_compacting(self) -> bool:
-        """Whether the journal has grown to the size of the snapshot, and is not small."""
+        """Whether the journal has grown to some times the size of the snapshot, and is not small."""
         snapshot: int = sum(file["size"] for file in self._manifest["files"].values())
-        return self._journal.size() > max(LEAST_JOURNAL, snapshot)
+        return self._journal.size() > max(LEAST_JOURNAL, MOST_JOURNAL * snapshot)
 
     def _remove_others(self) -> None:
         """Removes what was written and does not count, or not any more."""
