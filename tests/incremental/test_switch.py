@@ -34,6 +34,11 @@ def test_small_updates_are_tried_and_large_ones_are_not() -> None:
     assert not Switch().tries(TOTAL // 10, TOTAL)
 
 
+def test_without_recursion_larger_ones_are() -> None:
+    assert Switch().tries(TOTAL // 10, TOTAL, is_recursive=False)
+    assert not Switch().tries(TOTAL // 2, TOTAL, is_recursive=False)
+
+
 def test_one_failure_is_forgiven_and_two_are_not() -> None:
     assert learned((10, False)).tries(10, TOTAL)
     assert not learned((10, False), (10, False)).tries(10, TOTAL)
@@ -53,8 +58,8 @@ def test_consequences_of_small_updates_say_what_large_ones_would_take() -> None:
     """Ten rows had to do with a million instances of rules, in a second; so a thousand would take a hundred seconds."""
     seen = Switch([Outcome(10, True, 1_000_000, 1.0), Outcome(10, True, 1_000_000, 1.1)])
     assert seen.expected(1000) == pytest.approx(100.0)
-    assert not seen.tries(1000, TOTAL, seconds=10.0)
-    assert seen.tries(1000, TOTAL, seconds=60.0)
+    assert not seen.tries(1000, TOTAL, seconds=20.0)
+    assert seen.tries(1000, TOTAL, seconds=30.0)
     assert seen.tries(10, TOTAL, seconds=0.001)  # as many were seen
 
 

@@ -15,31 +15,31 @@ class Binder:
     other values, more is found than there is. `is_whole`: rows have no columns but these, and so no two are alike."""
 
     def __init__(self, values: Sequence[Scalar], machine: Machine, *, is_whole: bool = True) -> None:
-        self._variables: dict[str, int] = {}
-        self._constants: list[tuple[int, int]] = []
-        self._same: list[tuple[int, int]] = []
+        self.variables: dict[str, int] = {}
+        self.constants: list[tuple[int, int]] = []
+        self.same: list[tuple[int, int]] = []
         for position, value in enumerate(values):
             if isinstance(value, Const):
-                self._constants.append((position, machine.word(value.value, value.kind)))
+                self.constants.append((position, machine.word(value.value, value.kind)))
             elif isinstance(value, Column):
-                first = self._variables.setdefault(value.name, position)
+                first = self.variables.setdefault(value.name, position)
                 if first != position:
-                    self._same.append((first, position))
+                    self.same.append((first, position))
             else:
                 is_whole = False
         self.is_exact = is_whole  # whether nothing else is found than what was asked for
-        self.names = frozenset(self._variables)
+        self.names = frozenset(self.variables)
 
     def batch(self, columns: Sequence[Array], size: int) -> tuple[dict[str, Array], int]:
         """What the variables may be, each combination once; no variables at all are one combination."""
         keep = None
-        for position, word in self._constants:
+        for position, word in self.constants:
             is_equal = columns[position] == word
             keep = is_equal if keep is None else keep & is_equal
-        for first, second in self._same:
+        for first, second in self.same:
             is_equal = columns[first] == columns[second]
             keep = is_equal if keep is None else keep & is_equal
-        batch = {name: columns[position] for name, position in self._variables.items()}
+        batch = {name: columns[position] for name, position in self.variables.items()}
         if keep is not None:
             which = keep.nonzero()[0]
             if which.size < size:

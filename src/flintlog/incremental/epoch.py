@@ -15,13 +15,15 @@ from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
 from flintlog.incremental.delete_rederive import DeleteRederive
 from flintlog.incremental.folds import FoldUpdate
-from flintlog.incremental.kept import Kept, current
+from flintlog.incremental.kept import NO_ROWS, Kept, current
 from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
-from flintlog.incremental.rule_update import Difference, Rows, RuleUpdate, Tick
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick
 from flintlog.incremental.stratum import KeptStratum
+from flintlog.incremental.stratum_code import StratumCode
 from flintlog.incremental.switch import Allowance, Outcome, OverBudget
 from flintlog.incremental.update import StratumUpdate
+from flintlog.incremental.workspace import Workspace
 from flintlog.io.column_facts import ColumnFacts
 
 # auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change
@@ -49,20 +51,21 @@ class Epoch:
         strategy: str,
         allowance: Allowance,
         bits: int,
+        workspace: Workspace,
     ) -> None:
         self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
         self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
+        self._workspace = workspace
         self.recomputed: dict[str, str] = {}
         # Relations as they are now, for strata that are computed again: logs may have rows that are gone. Whatever is
         # read was settled before, and does not change any more.
         self._present: dict[str, Relation] = {}
-        self._last_reader = {name: number for number, part in enumerate(normal.parts) for name in part.reads}
 
     def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
         """Facts that are no longer given, and those that now are: rows are marked so already."""
         changed: dict[str, tuple[Array, Array]] = {}
         for number, part in enumerate(self._normal.parts):
-            for name in [name for name in self._present if self._last_reader[name] < number]:
+            for name in [name for name in self._present if self._normal.last_readers[name] < number]:
                 del self._present[name]
             own = self._normal.computed[part.stratum.relations]
             is_reached = part.stratum.relations in rules or not changed.keys().isdisjoint(part.reads)
@@ -90,8 +93,16 @@ class Epoch:
             self._compute_again(stratum, why)
         elif stratum.fold is not None:
             self._fold(stratum, stratum.fold, difference)
+        elif not (stratum.clauses or difference.rules_lost) and self._strategy != "counting":
+            self._facts(stratum, difference)
         else:
             self._update(stratum, difference)
+
+    def _facts(self, stratum: KeptStratum, difference: Difference) -> None:
+        """Updates relations that have no rules."""
+        stratum.counts = None
+        for name in stratum.relations:
+            self._kept[name].change_facts(difference.lost.get(name, NO_ROWS), difference.gained.get(name, NO_ROWS))
 
     def _fold(self, stratum: KeptStratum, fold: FoldUpdate, difference: Difference) -> None:
         keys = fold.affected(difference.rows())
@@ -123,7 +134,9 @@ class Epoch:
         own = self._normal.computed[stratum.relations]
         total = sum(self._kept[name].size for name in stratum.part.reads)
         total += sum(int(np.count_nonzero(self._kept[name].given)) for name in own)
-        return stratum.switch.tries(size, total, self._allowance.of(stratum.seconds + self._copying(stratum)))
+        seconds = self._allowance.of(stratum.seconds + self._copying(stratum))
+        is_recursive = any(clause.instances.clause.is_recursive for clause in stratum.clauses)
+        return stratum.switch.tries(size, total, seconds, is_recursive=is_recursive)
 
     def _copying(self, stratum: KeptStratum) -> float:
         """The seconds that go into copies of what a stratum reads, if it is computed again."""
@@ -183,7 +196,13 @@ class Epoch:
             stratum.has_rounds = not any(clause.instances.clause.is_recursive for clause in clauses)
             self._forget_counts(stratum)
             return DeleteRederive(self._kept, stratum.relations, clauses, tick)
-        return StratumUpdate(self._kept, stratum.relations, clauses, tick)
+        return StratumUpdate(self._code(stratum, clauses), self._workspace, tick)
+
+    def _code(self, stratum: KeptStratum, clauses: list[ClauseUpdate]) -> StratumCode:
+        """Rules that come or go make another one, for this time only."""
+        if clauses == stratum.clauses:
+            return stratum.code(self._kept)
+        return StratumCode(self._kept, stratum.relations, clauses)
 
     def _forget_counts(self, stratum: KeptStratum) -> None:
         """Lets go of the counts that updates by rounds keep, where an update does not."""
@@ -208,7 +227,7 @@ class Epoch:
             relation = run.store[name]
             self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
             if (
-                name in self._last_reader
+                name in self._normal.last_readers
                 and not self._kept[name].is_whole()
                 and self._kept[name].relation is not relation
             ):

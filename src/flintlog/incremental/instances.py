@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from flintlog.engines.closures import Machine
+from flintlog.engines.local.kernel_stage import KernelStage
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.statistics import Statistics
@@ -40,6 +42,15 @@ class Found:
     def chosen(self, which: Any) -> Found:
         size = int(np.count_nonzero(which)) if which.dtype == np.bool_ else which.size
         return Found([rows[which] for rows in self.rows], [column[which] for column in self.head], size)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the kernels find instances by themselves: what rows say about variables, and the stage that finds the others;
+    None where there are no others."""
+
+    binder: Binder
+    stage: KernelStage | None
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,10 @@ class Instances:
         self._heads: dict[int | None, _Start] = {}
         self._everything = _Start(None, Binder((), vectors.machine))
 
+    @property
+    def machine(self) -> Machine:
+        return self._vectors.machine
+
     def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
         """Those that have one of these rows at a place."""
         start = self._at_place(place)
@@ -115,10 +130,26 @@ class Instances:
     def all(self) -> Iterator[Found]:
         yield from self._from(self._everything, [], 1)
 
-    def preparations(self, but: int | None = None) -> Iterator[tuple[Callable[[], object], int]]:
-        """What makes ready what updates by rounds will ask for, with the rows it looks at; those of best values look
-        for rows like a head, too."""
-        rows = sum(self._kept[place.relation].known for place in self.clause.places)
+    def search(self, place: int | None) -> Search | None:
+        """What `at_place` does, or `of_head`, for kernels; None if that takes more than they know."""
+        start = self._of_head() if place is None else self._at_place(place)
+        if not start.binder.is_exact:
+            return None
+        stages = self._pipeline(start).stages
+        if not stages:
+            return Search(start.binder, None)
+        stage = stages[0]
+        is_enough = len(stages) == 1 and isinstance(stage, KernelStage) and stage.begins_with_batch
+        return Search(start.binder, stage) if is_enough and isinstance(stage, KernelStage) else None
+
+    def rows_read(self) -> int:
+        """How many rows the relations have that it reads."""
+        return sum(self._kept[place.relation].known for place in self.clause.places)
+
+    def preparations(self, but: int) -> Iterator[tuple[Callable[[], object], int]]:
+        """What makes ready what updates of best values, which stand at a position of the head, will ask for, with the
+        rows it looks at: they look for rows like a head, too."""
+        rows = self.rows_read()
         starts = [self._at_place(place) for place in range(len(self.clause.places))]
         for start in [*starts, *(self._of_head(position) for position in {None, but})]:
             yield partial(self._pipeline, start), rows

@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from flintlog.engines.local.kernels.update_layout import K_ROOM
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.storage.resources import Resources
 from flintlog.engines.local.storage.row_places import RowPlaces
 from flintlog.engines.local.storage.some_rows import SomeRows
 from flintlog.engines.memory import MemoryGuard
+from flintlog.incremental.kept_block import KeptBlock
 from flintlog.io.column_facts import ColumnFacts
 
 # The round of a row that is not there.
@@ -29,8 +31,11 @@ MOST_GONE, FEW = 2, 100_000
 # Rows that were computed again become the log, if they are this many times as many as the log has places.
 MOST_NEW = 2
 
-_NO_ROWS: Array = np.empty(0, np.int64)
-_NO_DIFFERENCE = _NO_ROWS, _NO_ROWS
+# Kernels get room for so many new rows at least.
+FEW_NEW = 64
+
+NO_ROWS: Array = np.empty(0, np.int64)
+_NO_DIFFERENCE = NO_ROWS, NO_ROWS
 
 T = TypeVar("T", bound=np.generic)
 
@@ -79,6 +84,8 @@ class Kept:
         self.size = 0  # rows that are there now, or were before an update that is not done
         self.before: Kept | None = None  # what an update that is not done has replaced by this
         self._touched: list[Array] = []
+        self.block = KeptBlock(relation, self.places)
+        self.block.point(self.old, self.new, self.counts)
         self._difference: tuple[Array, Array] | None = None  # the rows lost and gained, once somebody has asked
         self._counts_before: list[tuple[Array, NDArray[np.int32]]] = []
         self._given_before: list[tuple[Array, NDArray[np.bool_]]] = []
@@ -152,11 +159,61 @@ class Kept:
         return StoredRows(self.columns(rows), self.new[rows], self.counts[rows], self.given[rows])
 
     def _grow(self, rows: int) -> None:
+        self._make_room(rows)
+        self.known = max(self.known, rows)
+
+    def _make_room(self, rows: int) -> None:
         if rows > self.old.size:
             room = max(rows, self.old.size * 3 // 2, 64)
             self.old, self.new = _longer(self.old, room, NEVER), _longer(self.new, room, NEVER)
             self.counts, self.given = _longer(self.counts, room, UNKNOWN), _longer(self.given, room, False)
-        self.known = max(self.known, rows)
+            self.block.point(self.old, self.new, self.counts)
+
+    # --- Kernels ----------------------------------------------------------------------------------
+
+    def catch_up(self) -> None:
+        """Takes over the rows that kernels have entered."""
+        if self.relation.size != self.relation.visible:
+            self.relation.next_round()
+        self._grow(self.relation.size)
+
+    def begin(self, late: Array, come: Array) -> None:
+        """Kernels update the relation, whose facts have gone and come already."""
+        self.block.begin(self.old.size, late, come)
+        self._let_in(0)
+
+    def make_room(self) -> None:
+        """Makes room for rows that kernels, or facts, may bring."""
+        more = max(FEW_NEW, self.relation.size // 8)
+        self._make_room(self.relation.size + more)
+        self._let_in(more)
+
+    def make_ready(self, *, changes: bool) -> None:
+        """The same, before anybody needs it; and what updates need that change the relation, if some will."""
+        self.make_room()
+        if changes:
+            self.block.make_ready(self.old.size)
+
+    def make_room_for(self, row: Sequence[int]) -> None:
+        """Kernels may enter this row, and more."""
+        if self.relation.ranges is None:
+            self.relation.prepare([(value, value) for value in row])
+        self.make_room()
+
+    def _let_in(self, more: int) -> None:
+        """Kernels may enter so many rows, or as many as there is room for. The first one says what values there are."""
+        size = self.relation.size
+        rooms = size + self.relation.reserve(more), self.places.reserve(size + more), self.old.size
+        self.block[K_ROOM] = min(rooms) if self.relation.ranges is not None else 0
+
+    def take_over(self) -> None:
+        """What kernels have changed."""
+        self.catch_up()
+        places, counts = self.block.saved()
+        if places.size:
+            self._touched.append(places)
+            self._counts_before.append((places, counts))
+            self._difference = None
 
     # --- An update --------------------------------------------------------------------------------
 
@@ -177,12 +234,20 @@ class Kept:
         self._given_before.append((places, self.given[places]))
         self.given[places] = given
 
+    def change_facts(self, late: Array, come: Array) -> None:
+        """Rows that are facts no longer, and such that now are: they come before all rules, in one way."""
+        if late.size:
+            self.set_round(late, NEVER)
+        if come.size:
+            self.set_round(come, 0)
+            self.set_counts(come, np.ones(come.size, np.int64))
+
     def changed(self) -> Array:
         """The places of rows whose round is another than before the update."""
         if self._are_many_touched():
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
         if not self._touched:
-            return _NO_ROWS
+            return NO_ROWS
         rows: Array = np.unique(np.concatenate(self._touched))
         changed: Array = rows[self.old[rows] != self.new[rows]]
         return changed
@@ -203,6 +268,8 @@ class Kept:
 
     def keep(self) -> None:
         """The update is done."""
+        if self.before is None and not (self._touched or self._counts_before or self._given_before):
+            return
         lost, gained = self.lost_and_gained()
         self.size += gained.size - lost.size
         if self._are_many_touched():

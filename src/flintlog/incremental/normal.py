@@ -56,6 +56,11 @@ class Normal:
     constants: Mapping[str, Values]
 
     @cached_property
+    def last_readers(self) -> Mapping[str, int]:
+        """The number of the last part that reads a relation which others compute."""
+        return {name: number for number, part in enumerate(self.parts) for name in part.reads}
+
+    @cached_property
     def computed(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
         """What is computed with the relations of each part: these, and those that show their rounds."""
         shown = [(r.delta_of, r.name) for r in self.program.relations.values() if r.delta_of is not None]

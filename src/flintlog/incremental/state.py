@@ -35,6 +35,7 @@ from flintlog.incremental.rule_changes import RuleChanges, changes_of
 from flintlog.incremental.rule_update import ClauseUpdate
 from flintlog.incremental.stratum import KeptStratum
 from flintlog.incremental.switch import BUDGET, Allowance
+from flintlog.incremental.workspace import Workspace
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.program import Relation as ProgramRelation
@@ -70,6 +71,7 @@ class State:
         self._changes_of_rules: dict[tuple[str, ...], RuleChanges] = {}
         self._before = normal, self.strata
         self._preparation = Preparation()
+        self._workspace = Workspace()
         # What rules find out together about the relations of an update.
         self._statistics = Statistics(lambda rows: self.kept[str(rows.source)].relation)
 
@@ -110,10 +112,11 @@ class State:
         """Makes ready what the first updates would have to, as far as that takes a part of what computing took: plans,
         indexes, tables of places."""
         seconds = max(LEAST_PREPARATION, MOST_PREPARATION * sum(stratum.seconds for stratum in self.strata.values()))
-        end = self._preparation.seconds + seconds
+        end = time.perf_counter() + seconds
+        _ = self.normal.last_readers, self.normal.computed
         for stratum in self.strata.values():
-            for prepare, rows in stratum.preparations():
-                if self._preparation.seconds + SECONDS_A_ROW * rows < end:
+            for prepare, rows in stratum.preparations(self.kept, self._workspace):
+                if time.perf_counter() + SECONDS_A_ROW * rows < end:
                     prepare()
         self._statistics.forget()
 
@@ -195,7 +198,17 @@ class State:
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
         bits = self.machine.words.size
         allowance = Allowance(self.budget if strategy == "auto" else None, self._preparation)
-        epoch = Epoch(self.normal, self.kept, self.strata, self._start_again, self.no_counts, strategy, allowance, bits)
+        epoch = Epoch(
+            self.normal,
+            self.kept,
+            self.strata,
+            self._start_again,
+            self.no_counts,
+            strategy,
+            allowance,
+            bits,
+            self._workspace,
+        )
         self.recomputed = epoch.recomputed
         epoch.run(lost, gained, self._changes_of_rules)
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from flintlog.incremental.counting import RoundCounts
 from flintlog.incremental.folds import FoldUpdate
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.normal import Part
 from flintlog.incremental.rule_update import ClauseUpdate
+from flintlog.incremental.stratum_code import StratumCode
 from flintlog.incremental.switch import Outcome, Switch
+from flintlog.incremental.workspace import Workspace
 
 
 @dataclass(eq=False)
@@ -27,15 +31,32 @@ class KeptStratum:
     has_rounds: bool = True
     counts: Mapping[str, RoundCounts] | None = None
     switch: Switch = field(default_factory=Switch)
+    _code: StratumCode | None = field(default=None, init=False)  # of these clauses, and of no others
 
     @property
     def relations(self) -> tuple[str, ...]:
         return self.part.stratum.relations
 
-    def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
+    def code(self, kept: Mapping[str, Kept]) -> StratumCode:
+        """Its clauses for kernels, as they are now."""
+        if self._code is None or not self._code.fits(kept, self.clauses):
+            self._code = StratumCode(kept, self.relations, self.clauses)
+        return self._code
+
+    def preparations(
+        self, kept: Mapping[str, Kept], workspace: Workspace
+    ) -> Iterator[tuple[Callable[[], object], int]]:
         """What makes ready what its updates will ask for, one step at a time, each with the rows that it looks at."""
-        for clause in self.clauses:
-            yield from clause.instances.preparations(self.part.best.position if self.part.best is not None else None)
+        if self.part.best is not None:
+            for clause in self.clauses:
+                yield from clause.instances.preparations(self.part.best.position)
+        elif self.clauses:
+            code = self.code(kept)
+            for name, some in code.kept.items():
+                yield partial(some.make_ready, changes=name in code.own), some.known
+            for clause_number, number in code.searches():
+                rows = self.clauses[clause_number].instances.rows_read()
+                yield partial(code.make, clause_number, number, workspace), rows
         if self.fold is not None:
             yield from self.fold.preparations()
         if self.by_key is not None:

@@ -25,16 +25,18 @@ LEAST_OF_ONE = 0.002
 MOST_FAILURES = 0.8
 # What is believed before anything was seen, as failures and successes: two of three updates succeed, but one or two
 # failures change that; those that begin with a large part of what a stratum is computed from fail, until one has not.
-# A changed row costs some fifty times what it costs when everything is computed (galen: deletions of 1 % of the facts
-# take nine tenths of a bootstrap); where facts have few consequences, it is less.
 _SMALL, _LARGE = (0.2, 0.4), (1.8, 0.4)
-_LARGE_PART = 0.03
+# With recursion, a changed row can have many consequences (galen: deletions of 1 % of the facts take nine tenths of a
+# bootstrap). Without it, it has its own instances and no others: these take one to eight times as long as when all
+# are computed (crdt_text).
+_LARGE_PART, _LARGE_WITHOUT_RECURSION = 0.03, 0.2
 # How much less an outcome counts with every later update; so it is tried again after a while.
 _FADING = 0.9
 _REMEMBERED = 16
 # An update is not begun if it would have to do so many times what its budget allows, going by the instances of rules
-# that facts had to do with so far. Facts differ, so there is a margin.
-MOST_BEYOND = 2.0
+# that facts had to do with so far. Consequences of many facts overlap, or set off others: a hundred facts of crdt_text
+# took a third of what ten led to expect, a thousand of points_to more than twice as long.
+MOST_BEYOND = 4.0
 # Seconds for an instance, until an update with so many of them has shown how quick they are: few at a time take longer.
 _SECONDS_AN_INSTANCE, _MANY = 5e-7, 10_000
 
@@ -62,12 +64,13 @@ class Switch:
     def learned(self, outcome: Outcome) -> None:
         self.outcomes = [*self.outcomes, outcome][-_REMEMBERED:]
 
-    def tries(self, size: int, total: int, seconds: float = inf) -> bool:
+    def tries(self, size: int, total: int, seconds: float = inf, *, is_recursive: bool = True) -> bool:
         """Whether an update that begins with so many rows, of `total`, and may take so many seconds, is worth it. A
         failure with fewer rows says the more, the fewer they were; so does a success with more."""
         if self.expected(size) > MOST_BEYOND * seconds:
             return False
-        failures, successes = _LARGE if size > _LARGE_PART * total else _SMALL
+        large = total * (_LARGE_PART if is_recursive else _LARGE_WITHOUT_RECURSION)
+        failures, successes = _LARGE if size > large else _SMALL
         for age, other in enumerate(reversed(self.outcomes)):
             weight = _FADING**age * (1 + abs(log10(max(size, 1) / max(other.size, 1))))
             if other.finished and other.size >= size:

@@ -13,198 +13,212 @@ effect:
 - *again*: an instance whose head is late, without any changed row: a derivation that came too late to count before.
 
 Where the paper looks at every instance of a deleted row in each later round, this does so once.
+
+Kernels do all of it (`engines/local/kernels/source/updates.py`), and come back when they need something: room, a plan,
+or the instances of a rule that computes what they do not know.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
-from flintlog.engines.local.storage.packing import Array
+from flintlog.diagnostics import InternalError
+from flintlog.engines.local.kernels.library import address, kernels
+from flintlog.engines.local.kernels.update_layout import (
+    ADDED,
+    AGAIN,
+    COUNT,
+    COUNTED,
+    FINISHED,
+    K_ASKED,
+    K_COME,
+    K_LATE,
+    NEEDS_INDEXES,
+    NEEDS_INSTANCES,
+    NEEDS_LISTS,
+    NEEDS_RANGE,
+    NEEDS_ROUNDS,
+    NEEDS_ROWS,
+    NEEDS_SEARCH,
+    NEEDS_TELLING,
+    NEEDS_WAITING,
+    REMOVED,
+    U_CLAUSE,
+    U_INSTANCES,
+    U_PHASE,
+    U_STALE,
+    U_STEP,
+    U_WANTED,
+    U_WHERE,
+)
+from flintlog.engines.local.storage.block import block_of
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, UNKNOWN, ChosenRows
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
+from flintlog.incremental.kept import NEVER, NO_ROWS, ChosenRows, Kept
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick, all_instances
+from flintlog.incremental.stratum_code import ClauseCode, StratumCode
+from flintlog.incremental.workspace import Workspace
 
-REMOVED, ADDED, AGAIN = "removed", "added", "again"
 
-
-@dataclass
-class _Waiting:
-    """Instances that will have their effect in some round: `place` is where the changed row stands."""
-
-    kind: str
-    clause: ClauseUpdate
-    place: int
-    rows: list[Array]
-    heads: Array
+class _PackedAnew(Exception):
+    """Rows are packed in another way than before, which kernels in the middle of them do not survive."""
 
 
 class StratumUpdate(RuleUpdate):
-    """Keeps rounds, and counts of the rows that have lost derivations."""
+    """Keeps rounds, and counts of the rows that have lost derivations. `code` is of the clauses."""
+
+    def __init__(self, code: StratumCode, workspace: Workspace, tick: Tick) -> None:
+        super().__init__(code.kept, code.own, [clause.clause for clause in code.clauses], tick)
+        self._code, self._workspace = code, workspace
 
     def run(self, difference: Difference) -> None:
-        self._waiting: dict[int, list[_Waiting]] = defaultdict(list)
-        late, come = dict(difference.lost), dict(difference.gained)
-        for name in self._own:
-            if name in late:
-                self._kept[name].set_round(late[name], NEVER)
-            if name in come:
-                self._kept[name].set_round(come[name], 0)
-                self._kept[name].set_counts(come[name], np.ones(come[name].size, np.int64))
-        self._spread(0, late, come)
-        for clause, found in all_instances(difference.rules_lost):
-            self._put_off_removed(clause, len(clause.instances.clause.places), found)
-        for clause, found in all_instances(difference.rules_gained):
-            self._put_off_added(0, clause, len(clause.instances.clause.places), found)
-        while self._waiting:
-            round = min(self._waiting)
-            self._round(round, self._waiting.pop(round))
+        while not self._is_done(difference):
+            for kept in self._code.own.values():
+                kept.take_back_rounds()
 
-    # --- A round ----------------------------------------------------------------------------------
+    def _is_done(self, difference: Difference) -> bool:
+        """Updates the stratum; returns whether that could be done with rows packed as they were."""
+        is_finished = False
+        self._begin(difference)
+        try:
+            self._put_off_rules(difference)
+            while (need := kernels().run_update(self._workspace.address)) != FINISHED:
+                self._provide(need)
+            is_finished = True
+        except _PackedAnew:
+            return False
+        finally:
+            self._end(is_finished)
+        self._tell()
+        return True
 
-    def _round(self, round: int, waiting: list[_Waiting]) -> None:
-        more: dict[str, list[Array]] = defaultdict(list)
-        less: dict[str, list[Array]] = defaultdict(list)
-        for some in waiting:
-            heads = some.heads[self._counts(round, some)]
-            if heads.size:
-                (less if some.kind == REMOVED else more)[some.clause.relation].append(heads)
-        late: dict[str, Array] = {}
-        come: dict[str, Array] = {}
-        for name in self._own:
-            if name in more or name in less:
-                self._settle(round, name, _joined(more[name]), _joined(less[name]), late, come)
-        self._spread(round, late, come)
+    def _begin(self, difference: Difference) -> None:
+        workspace, code = self._workspace, self._code
+        lost, gained = difference.lost, difference.gained
+        code.lay_out(workspace)
+        for name, kept in code.own.items():
+            late, come = lost.get(name, NO_ROWS), gained.get(name, NO_ROWS)
+            kept.change_facts(late, come)
+            kept.begin(late, come)
+        for name in lost.keys() | gained.keys():
+            if name in code.kept and name not in code.own:
+                code.kept[name].block.read(lost.get(name, NO_ROWS), gained.get(name, NO_ROWS))
+        workspace.begin()
 
-    def _counts(self, round: int, some: _Waiting) -> Any:
-        """Which instances have their effect in this round."""
-        rounds, kept = some.clause.rounds, self._kept[some.clause.relation]
-        new = rounds.places(some.rows, some.heads.size, "new")
-        place = some.place
-        if some.kind == REMOVED:
-            valid = new[place] >= round
-            for other in new[:place]:
-                valid &= other < round  # the first that is late speaks for all
-            return valid.nonzero()[0]
-        old = rounds.places(some.rows, some.heads.size, "old")
-        valid = rounds.latest(new) == round - 1
-        changed = [before != after for before, after in zip(old, new, strict=True)]
-        if some.kind == AGAIN:
-            for is_changed in changed:
-                valid &= ~is_changed
-            return (valid & (kept.new[some.heads] == NEVER)).nonzero()[0]
-        for i, is_changed in enumerate(changed):
-            if i != place:  # of several that have changed, the last to come speaks for all
-                later = new[i] > new[place] if i < place else new[i] >= new[place]
-                valid &= ~(is_changed & later)
-        counted = (kept.old[some.heads] == round) & (rounds.latest(old) == round - 1)
-        return (valid & ~counted).nonzero()[0]
+    def _end(self, is_finished: bool) -> None:
+        if not is_finished:
+            kernels().abandon_update(self._workspace.address)
+        for kept in self._code.own.values():
+            kept.take_over()
+        for kept in self._code.kept.values():
+            kept.block.end()
+        self._workspace.end(is_finished=is_finished)
 
-    def _settle(
-        self, round: int, name: str, more: Array, less: Array, late: dict[str, Array], come: dict[str, Array]
-    ) -> None:
-        """Which rows of a relation come in this round, and which no longer do."""
-        kept = self._kept[name]
-        rows, at = np.unique(np.concatenate((more, less)), return_inverse=True)
-        added = np.bincount(at[: more.size], minlength=rows.size)
-        removed = np.bincount(at[more.size :], minlength=rows.size)
-        open_ = kept.new[rows] >= round  # others have come before
-        rows, added, removed = rows[open_], added[open_], removed[open_]
-        here = kept.new[rows] == round
-        stays, more_here, less_here = rows[here], added[here], removed[here]
-        unknown = (less_here > 0) & (kept.counts[stays] == UNKNOWN)
-        if unknown.any():
-            self._count(name, round, stays[unknown])
-        counts = kept.counts[stays].astype(np.int64)
-        known = counts != UNKNOWN
-        stays, counts = stays[known], (counts + more_here - less_here)[known]
-        kept.set_counts(stays, counts)
-        gone = stays[counts == 0]
-        if gone.size:
-            kept.set_round(gone, NEVER)
-            late[name] = gone
-        arrives, number = rows[~here & (added > 0)], added[~here & (added > 0)]
-        if arrives.size:
-            kept.set_round(arrives, round)
-            kept.set_counts(arrives, number)
-            come[name] = arrives
+    # --- What kernels need ------------------------------------------------------------------------
 
-    def _count(self, name: str, round: int, rows: Array) -> None:
-        """Finds out in how many ways rows came in a round, before the update."""
-        kept = self._kept[name]
-        counts = np.zeros(rows.size, np.int64)  # rows are sorted
-        chosen = ChosenRows(kept, rows)
-        for clause in self._clauses:
-            if clause.relation != name:
-                continue
-            for found in clause.instances.of_head(chosen):
-                self._tick(found.size)
-                counted = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) == round - 1
-                if counted.any():
-                    heads = kept.find([column[counted] for column in found.head], int(np.count_nonzero(counted)))
-                    counts += np.bincount(np.searchsorted(rows, heads), minlength=rows.size)
-        kept.set_counts(rows, counts)
+    def _provide(self, need: int) -> None:
+        workspace, code = self._workspace, self._code
+        for kept in code.own.values():
+            kept.catch_up()
+        if need == NEEDS_TELLING:
+            self._tell()
+        elif need == NEEDS_SEARCH:
+            clause, number = self._search()
+            code.make(clause, number, workspace)
+        elif need == NEEDS_INSTANCES:
+            self._find_instances()
+        elif need == NEEDS_INDEXES:
+            code.look_after_indexes(workspace)
+            workspace[U_STALE] = 0
+        elif need == NEEDS_ROUNDS:
+            workspace.make_rounds(workspace[U_WANTED])
+        elif need == NEEDS_WAITING:
+            workspace.make_waiting()
+        elif need == NEEDS_LISTS:
+            rows = workspace[U_WANTED]
+            workspace.make_settled(rows)
+            for kept in code.own.values():
+                kept.block.make_lists(rows)
+        elif need == NEEDS_ROWS:
+            kept = code.by_address[workspace[U_WHERE]]
+            kept.make_room_for(workspace.values(kept.relation.arity))
+            workspace[U_STALE] = 1
+        elif need == NEEDS_RANGE:
+            self._widen(code.by_address[workspace[U_WHERE]])
+        else:
+            raise InternalError("incremental", f"an update needs {need}")
 
-    # --- What follows from a change ---------------------------------------------------------------
+    def _tell(self) -> None:
+        instances, self._workspace[U_INSTANCES] = self._workspace[U_INSTANCES], 0
+        self._tick(instances)
 
-    def _spread(self, round: int, late: Rows, come: Rows) -> None:
-        late_rows, come_rows = self._chosen(late), self._chosen(come)
-        for clause in self._clauses:
-            for place, where in enumerate(clause.instances.clause.places):
-                goes, comes = (come_rows, late_rows) if where.negated else (late_rows, come_rows)
-                if where.relation in goes:
-                    for found in clause.instances.at_place(place, goes[where.relation]):
-                        self._put_off_removed(clause, place, found)
-                if where.relation in comes:
-                    for found in clause.instances.at_place(place, comes[where.relation]):
-                        self._put_off_added(round, clause, place, found)
-            if clause.relation in late_rows:
-                for found in clause.instances.of_head(late_rows[clause.relation]):
-                    self._put_off_again(round, clause, found)
+    def _widen(self, kept: Kept) -> None:
+        """Makes a log take a row with values beyond those that it has."""
+        row = self._workspace.values(kept.relation.arity)
+        self._workspace[U_STALE] = 1
+        if not kept.relation.widen(row):
+            kept.relation.prepare([(value, value) for value in row])
+            raise _PackedAnew
 
-    def _coming(self, clause: ClauseUpdate, found: Found, epoch: str) -> tuple[Found, Array]:
-        """The instances that come at all, and in which round, if nothing changes any more."""
-        self._tick(found.size)
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch))
-        there = (latest < NEVER).nonzero()[0]
-        if there.size < found.size:
-            found, latest = found.chosen(there), latest[there]
-        return found, latest.astype(np.int64) + 1
+    # --- Instances that kernels do not find -------------------------------------------------------
 
-    def _put_off_removed(self, clause: ClauseUpdate, place: int, found: Found) -> None:
-        kept = self._kept[clause.relation]
-        found, rounds = self._coming(clause, found, "old")
-        heads = kept.find(found.head, found.size)
-        counted = (heads >= 0) & (kept.old[heads] == rounds)
-        self._put_off(REMOVED, clause, place, found, heads, rounds, counted)
+    def _search(self) -> tuple[int, int]:
+        """The number of the clause that an update has come to, and of its search."""
+        clause = self._workspace[U_CLAUSE]
+        if self._workspace[U_PHASE] == COUNT:
+            return clause, self._code.clauses[clause].width
+        return clause, self._workspace[U_STEP] // 2
 
-    def _put_off_added(self, round: int, clause: ClauseUpdate, place: int, found: Found) -> None:
-        kept = self._kept[clause.relation]
-        found, rounds = self._coming(clause, found, "new")
-        heads = kept.enter(found.head, found.size)
-        self._put_off(ADDED, clause, place, found, heads, rounds, kept.new[heads] > round)
+    def _find_instances(self) -> None:
+        """Those of the search that an update has come to."""
+        workspace = self._workspace
+        number, place = self._search()
+        step, code = workspace[U_STEP], self._code.clauses[number]
+        clause = code.clause.instances.clause
+        relation = clause.relation if place == code.width else clause.places[place].relation
+        if workspace[U_PHASE] == COUNT:
+            kind, rows = COUNTED, K_ASKED
+        elif place == code.width:
+            kind, rows = AGAIN, K_LATE
+        else:
+            kind = ADDED if step % 2 else REMOVED
+            rows = K_LATE if (kind == REMOVED) != clause.places[place].negated else K_COME
+        kept = self._code.kept[relation]
+        chosen = ChosenRows(kept, kept.block.rows(rows))
+        instances = code.clause.instances
+        found = instances.of_head(chosen) if place == code.width else instances.at_place(place, chosen)
+        self._take(kind, code, place, found)
+        workspace[U_STEP] = step + 1
 
-    def _put_off_again(self, round: int, clause: ClauseUpdate, found: Found) -> None:
-        found, rounds = self._coming(clause, found, "new")
-        heads = self._kept[clause.relation].find(found.head, found.size)
-        self._put_off(AGAIN, clause, -1, found, heads, rounds, rounds > round)
+    def _put_off_rules(self, difference: Difference) -> None:
+        """A rule is the last place of its instances."""
+        codes = {id(code.clause): code for code in self._code.clauses}
+        for kind, clauses in ((REMOVED, difference.rules_lost), (ADDED, difference.rules_gained)):
+            for clause, found in all_instances(clauses):
+                code = codes[id(clause)]
+                self._take(kind, code, code.width, [found])
 
-    def _put_off(
-        self, kind: str, clause: ClauseUpdate, place: int, found: Found, heads: Array, rounds: Array, which: Any
-    ) -> None:
-        chosen = which.nonzero()[0]
-        if not chosen.size:
-            return
-        rounds = rounds[chosen]
-        first = int(rounds[0])
-        for round in [first] if (rounds == first).all() else np.unique(rounds).tolist():
-            some = chosen[rounds == round]
-            rows = [row[some] for row in found.rows]
-            self._waiting[round].append(_Waiting(kind, clause, place, rows, heads[some]))
+    def _take(self, kind: int, code: ClauseCode, place: int, found: Iterable[Found]) -> None:
+        """Gives instances to the kernels. All are found first: to enter their heads may change what is searched."""
+        clause, head = code.clause, self._code.kept[code.clause.relation]
+        for some in list(found):
+            self._tick(some.size)
+            if kind == ADDED:
+                some = _coming(clause, some)
+                heads = head.enter(some.head, some.size)
+                self._workspace[U_STALE] = 1
+            else:
+                heads = head.find(some.head, some.size)
+            kept = [heads, *(np.ascontiguousarray(rows) for rows in some.rows)]
+            block = block_of([some.size, *map(address, kept)])
+            arguments = self._workspace.address, code.block.address, kind, place, block.address
+            while need := kernels().take_instances(*arguments):
+                self._provide(need)
 
 
-def _joined(parts: list[Array]) -> Array:
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+def _coming(clause: ClauseUpdate, found: Found) -> Found:
+    """The instances that come at all, if nothing changes any more."""
+    latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
+    there = (latest < NEVER).nonzero()[0]
+    return found.chosen(there) if there.size < found.size else found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -91,14 +92,13 @@ class KernelStage:
         self.rule[P_NCONSTANTS], self.rule[P_CONSTANTS] = len(code.constants), self._list(pairs)
         self.rule[P_NOUT] = len(output)
         self._registers = [code.registers[name] for name in output]
-        self._out = self._list(self._registers)
+        self.out = self._list(self._registers)
         self._fusable = self._is_fusable()
         self._fused_out = self._list(self._fused_names()) if self._fusable else 0
         self._checked = any(name not in code.origin for name in output)
-        self._batch = Block(len(code.given))  # addresses of the columns of a batch
-        if code.levels[0].kind == LEVEL_BATCH:
-            self._levels[0][L_SOURCE] = self._batch.address
-        self._thread: Block | None = None
+        self.batch_columns = Block(len(code.given))  # addresses of the columns of a batch
+        if self.begins_with_batch:
+            self._levels[0][L_SOURCE] = self.batch_columns.address
         self._indexes: list[Index] | None = None
         read = [level.source for level in code.levels] + [step.source for level in code.levels for step in level.steps]
         self._is_lasting = not any(isinstance(source, Node) for source in read)
@@ -151,7 +151,7 @@ class KernelStage:
             return
         rule[P_SINK], rule[P_HEAD], rule[P_CHECKED] = SINK_RELATION, into.block.address, self._checked or not fits
         fused = self._fusable and fits and into.is_packed and self.sources(self._last_source).is_packed
-        rule[P_FUSED], rule[P_OUT] = fused, self._fused_out if fused else self._out
+        rule[P_FUSED], rule[P_OUT] = fused, self._fused_out if fused else self.out
         late: list[list[int]] = []
         workers.make_room(self.code.register_count)
         workers.run(rule, into, lambda block: self._outside(block, into, workers, late), tick)
@@ -161,15 +161,12 @@ class KernelStage:
 
     def batches(self, batch: dict[str, Array], size: int) -> Iterator[tuple[dict[str, Array], int]]:
         """The rows that come out, some at a time."""
-        rule = self.rule
-        if self._thread is None:
-            self._thread = Block(T_REGISTERS + self.code.register_count)
-        thread, columns = self._thread, self._bind(batch, size)
+        rule, thread, columns = self.rule, self.thread, self._bind(batch, size)
         # Most batches of an update are small; room for many rows would take longer to get than these to find.
-        room = BATCH if self.code.levels[0].kind != LEVEL_BATCH else min(BATCH, max(FEW_ROWS, 16 * size))
+        room = BATCH if not self.begins_with_batch else min(BATCH, max(FEW_ROWS, 16 * size))
         buffer = np.empty((max(1, len(self.output)), room), np.int64)
         rule[P_SINK], rule[P_HEAD], rule[P_CAPACITY] = SINK_BATCH, address(buffer), room
-        rule[P_FUSED], rule[P_OUT], rule[P_SHARED], rule[P_CHUNK] = 0, self._out, 0, 1024
+        rule[P_FUSED], rule[P_OUT], rule[P_SHARED], rule[P_CHUNK] = 0, self.out, 0, 1024
         kernels().begin(rule.address, thread.address)
         state = PAUSED
         while state != DONE:
@@ -179,6 +176,21 @@ class KernelStage:
             if count:
                 yield {name: buffer[i, :count].copy() for i, name in enumerate(self.output)}, count
         del columns
+
+    @cached_property
+    def thread(self) -> Block:
+        """What a thread keeps that runs this from a batch to a batch."""
+        return Block(T_REGISTERS + self.code.register_count)
+
+    @property
+    def begins_with_batch(self) -> bool:
+        return self.code.levels[0].kind == LEVEL_BATCH
+
+    def indexes(self) -> list[Index]:
+        """The indexes that it uses, as they are now."""
+        self.refresh()
+        assert self._indexes is not None
+        return self._indexes
 
     def delta_size(self) -> int:
         """How many rows the first level will scan, if it scans a delta."""
@@ -204,7 +216,7 @@ class KernelStage:
         if first.kind == LEVEL_BATCH:
             kept = [np.ascontiguousarray(batch[name]) for name in self.code.given]
             for place, column in enumerate(kept):
-                self._batch[place] = address(column)
+                self.batch_columns[place] = address(column)
             rule[P_CURSOR], rule[P_END] = 0, size
             return kept
         assert first.source is not None

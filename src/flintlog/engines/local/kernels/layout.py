@@ -48,8 +48,9 @@ X_FIRST = 11  # address: for each group of wide keys a row that has the key
 X_END = 12  # rows that are indexed
 X_NFILTERS = 13
 X_FILTERS = 14  # address of the filters: only rows that pass them all are indexed
-X_NKEYS = 15
-X_KEYS = 16  # for every key column: its position in the row, and low, shift and mask in the index's own key
+X_ROOM = 15  # rows up to which kernels may lengthen the chains by themselves
+X_NKEYS = 16
+X_KEYS = 17  # for every key column: its position in the row, and low, shift and mask in the index's own key
 KEY_WORDS = 4
 
 # A filter: rows whose values in some columns another index has.
@@ -69,8 +70,9 @@ INDEX_WIDE = 3  # keys of several words in a table
 W_RELATION = 0  # address of the relation's block
 W_TABLE = 1  # address of the slots, each 32 bits: the place + 1, or 0
 W_BITS = 2  # logarithm of the number of slots
-W_ROW = 3  # address of room for one row
-W_COLUMNS = 4  # addresses of the columns of the rows that are looked for
+W_ROW = 3  # addresses of room for one row as the log has it, and for its values
+W_VALUES = 4
+W_COLUMNS = 5  # addresses of the columns of the rows that are looked for
 
 # --- A rule, with one of its literals reading the delta -------------------------------------------
 P_CURSOR = 0  # the next row of the first level that no thread has taken

@@ -97,7 +97,8 @@ def _file_name() -> str:
     digest = hashlib.sha256()
     here = _package()
     sources = [file for file in (here / "source").iterdir() if file.name.endswith(".py")]
-    for file in [*sorted(sources, key=lambda file: file.name), here / "layout.py", here / "compile.py"]:
+    others = [here / name for name in ("layout.py", "update_layout.py", "compile.py")]
+    for file in [*sorted(sources, key=lambda file: file.name), *others]:
         digest.update(file.read_bytes())
     llvm.initialize_native_target()
     for package in ("numba", "llvmlite"):

@@ -36,6 +36,7 @@ from flintlog.engines.local.kernels.layout import (
     X_OFFSETS,
     X_ORDERED,
     X_RELATION,
+    X_ROOM,
     X_TABLE,
 )
 from flintlog.engines.local.kernels.library import address, kernels
@@ -50,6 +51,8 @@ DENSE_FACTOR = 4
 DENSE_DOMAIN = 1 << 16
 # Chains as long as this are never ordered; longer ones when they hold half as many rows as the ordered part.
 CHAINED = 1 << 10
+# Kernels get room for so many rows.
+FEW_MORE = 1 << 9
 # Rows that are entered before the table is looked after.
 STEP = 1 << 16
 MIN_BITS = 6
@@ -106,13 +109,21 @@ class Index:
             return
         if self._layout == relation.layout and end == self._end:
             return  # also where ranges have grown: the rows that are here fit
+        self._end = self.block[X_END]  # kernels may have gone on by themselves
         if self._layout != relation.layout or not self._covers():
             self._reset(end)
-        if end - self._base > max(CHAINED, self._base // 2):
+        if end - self._base > self._most_chained():
             self._order(end)
         else:
             self._chain(end)
         self._end = end
+
+    def make_room(self) -> None:
+        """Makes room for rows that kernels may bring."""
+        if self._key:
+            self._next.reserve(self._end - self._base + FEW_MORE)
+            self._reserve(FEW_MORE)
+            self._publish()
 
     def _covers(self) -> bool:
         """Whether the index's own keys fit the values: in rows of words, these may have grown."""
@@ -155,6 +166,11 @@ class Index:
         self.block[X_FIRST] = self._first.address
         self.block[X_TABLE] = address(self._table)
         self.block[X_OFFSETS], self.block[X_ORDERED] = address(self._offsets), address(self._ordered)
+        self.block[X_ROOM] = self._base + min(self._next.capacity, self._most_chained())
+
+    def _most_chained(self) -> int:
+        """So many rows may be in chains before all are ordered anew."""
+        return max(CHAINED, self._base // 2)
 
     def _new_table(self, bits: int) -> None:
         words = 1 if self.block[X_KIND] == INDEX_WIDE else 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flintlog.engines.local.kernels.layout import W_BITS, W_COLUMNS, W_RELATION, W_ROW, W_TABLE
+from flintlog.engines.local.kernels.layout import W_BITS, W_COLUMNS, W_RELATION, W_ROW, W_TABLE, W_VALUES
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block
 from flintlog.engines.local.storage.packing import Array
@@ -22,9 +22,10 @@ class RowPlaces:
         self.relation = relation
         self._layout, self._end, self._bits = -1, 0, 0
         self._table = np.zeros(1, np.uint32)
-        self._row = Block(relation.arity)
-        self._block = Block(W_COLUMNS + relation.arity)
-        self._block[W_RELATION], self._block[W_ROW] = relation.block.address, self._row.address
+        self._row, self._values = Block(relation.arity), Block(relation.arity)
+        self.block = Block(W_COLUMNS + relation.arity)
+        self.block[W_RELATION], self.block[W_ROW] = relation.block.address, self._row.address
+        self.block[W_VALUES] = self._values.address
 
     def find(self, columns: Sequence[Array], size: int) -> Array:
         """The place of each row, -1 for one that is not there."""
@@ -32,20 +33,24 @@ class RowPlaces:
         places = np.empty(size, np.int64)
         kept = [np.ascontiguousarray(column) for column in columns]
         for position, column in enumerate(kept):
-            self._block[W_COLUMNS + position] = address(column)
-        kernels().find_rows(self._block.address, size, address(places))
+            self.block[W_COLUMNS + position] = address(column)
+        kernels().find_rows(self.block.address, size, address(places))
         return places
 
     def sync(self) -> None:
         """Enters the rows that have come."""
+        if self._layout != self.relation.layout or self._end != self.relation.size:
+            self.reserve(self.relation.size)
+
+    def reserve(self, rows: int) -> int:
+        """The same, with room for so many rows; returns for how many there is room."""
         relation = self.relation
         end = relation.size
-        if self._layout == relation.layout and self._end == end:
-            return
-        if self._layout != relation.layout or end * 8 > 5 << self._bits:
-            self._bits = max(MIN_BITS, (end * 2).bit_length())
+        if self._layout != relation.layout or rows * 8 > 5 << self._bits:
+            self._bits = max(MIN_BITS, (rows * 2).bit_length())
             self._table = np.zeros(1 << self._bits, np.uint32)
             self._layout, self._end = relation.layout, 0
-            self._block[W_TABLE], self._block[W_BITS] = address(self._table), self._bits
-        kernels().enter_rows(self._block.address, self._end, end)
+            self.block[W_TABLE], self.block[W_BITS] = address(self._table), self._bits
+        kernels().enter_rows(self.block.address, self._end, end)
         self._end = end
+        return (5 << self._bits) // 8

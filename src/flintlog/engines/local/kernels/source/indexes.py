@@ -294,6 +294,8 @@ def fill_wide(index):
     return 0
 
 
+lengthen_chains = function(extend_chains)  # for kernels
+
 KERNELS = {
     "extend_chains": extend_chains,
     "number_groups": number_groups,

@@ -13,10 +13,11 @@ from flintlog.engines.local.kernels.layout import (
     W_RELATION,
     W_ROW,
     W_TABLE,
+    W_VALUES,
 )
 from flintlog.engines.local.kernels.source.hashing import slot_of
 from flintlog.engines.local.kernels.source.row_sets import hash_row
-from flintlog.engines.local.kernels.source.words import below, inlined, load, load_half, store, store_half
+from flintlog.engines.local.kernels.source.words import below, function, inlined, load, load_half, store, store_half
 
 
 @inlined
@@ -54,17 +55,17 @@ def enter_rows(places, start, end):
 
 
 @inlined
-def lay_row(relation, columns, i, row):
-    """Writes a row, of which there are columns, as the relation's log has it; returns 0 if no key stands for it."""
+def lay_row(relation, values, row):
+    """Writes a row of these values as the relation's log has it; returns 0 if no key stands for it."""
     arity = load(relation, R_ARITY)
     if load(relation, R_WIDE):
         for c in range(arity):
-            store(row, c, load(load(columns, c), i))
+            store(row, c, load(values, c))
         return 1
     key = 0
     for c in range(arity):
         at = R_COLUMNS + COLUMN_WORDS * c
-        value = load(load(columns, c), i) - load(relation, at)
+        value = load(values, c) - load(relation, at)
         if below(load(relation, at + 2), value):
             return 0
         key |= value << load(relation, at + 1)
@@ -72,17 +73,31 @@ def lay_row(relation, columns, i, row):
     return 1
 
 
+@inlined
+def slot_of_laid(places):
+    """The slot of the row that was laid, or the empty one where it would go."""
+    relation = load(places, W_RELATION)
+    table, bits = load(places, W_TABLE), load(places, W_BITS)
+    return slot_of_row(table, bits, load(relation, R_ROWS), words_of_row(relation), load(places, W_ROW))
+
+
+@function
+def place_of(places, values):
+    """The place of the row of these values, -1 if it is not there."""
+    if not lay_row(load(places, W_RELATION), values, load(places, W_ROW)):
+        return -1
+    return load_half(load(places, W_TABLE), slot_of_laid(places)) - 1
+
+
 def find_rows(places, count, found):
     """Writes the place of each row that is looked for, -1 for one that is not there."""
-    relation, table, bits = load(places, W_RELATION), load(places, W_TABLE), load(places, W_BITS)
-    width = words_of_row(relation)
-    rows, row = load(relation, R_ROWS), load(places, W_ROW)
+    arity = load(load(places, W_RELATION), R_ARITY)
+    values = load(places, W_VALUES)
     columns = places + 8 * W_COLUMNS
     for i in range(count):
-        place = -1
-        if lay_row(relation, columns, i, row):
-            place = load_half(table, slot_of_row(table, bits, rows, width, row)) - 1
-        store(found, i, place)
+        for c in range(arity):
+            store(values, c, load(load(columns, c), i))
+        store(found, i, place_of(places, values))
     return 0
 
 

@@ -52,7 +52,7 @@ from flintlog.engines.local.kernels.layout import (
 from flintlog.engines.local.kernels.source.heads import emit, flush, run_fused
 from flintlog.engines.local.kernels.source.indexes import find_group, row_word, value_of
 from flintlog.engines.local.kernels.source.steps import steps_hold
-from flintlog.engines.local.kernels.source.words import fetch_add, inlined, load, store
+from flintlog.engines.local.kernels.source.words import fetch_add, function, inlined, load, store
 
 
 @inlined
@@ -221,5 +221,8 @@ def run_rule(rule, thread):
         return FULL
     return DONE
 
+
+# For kernels that run rules themselves.
+begin_rule, continue_rule = function(begin), function(run_rule)
 
 KERNELS = {"begin": begin, "run_rule": run_rule}

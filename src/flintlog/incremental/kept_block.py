@@ -1,0 +1,117 @@
+"""What kernels see of what is kept of a relation, and lists for the update of its stratum."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flintlog.engines.local.kernels.library import address
+from flintlog.engines.local.kernels.update_layout import (
+    K_ASKED,
+    K_CAPACITY,
+    K_COME,
+    K_COUNTS,
+    K_LATE,
+    K_MARKS,
+    K_NASKED,
+    K_NCOME,
+    K_NEW,
+    K_NLATE,
+    K_NSAVED,
+    K_OLD,
+    K_PLACES,
+    K_RELATION,
+    K_SAVED,
+    K_SAVED_ROOM,
+    KEPT_WORDS,
+)
+from flintlog.engines.local.storage.block import Block
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.storage.row_places import RowPlaces
+
+# Lists have room for so many rows at least.
+_LEAST_ROOM = 256
+
+
+class KeptBlock(Block):
+    """Rows that have changed are in lists while a stratum is updated, and only then."""
+
+    def __init__(self, relation: Relation, places: RowPlaces) -> None:
+        super().__init__(KEPT_WORDS)
+        self[K_RELATION], self[K_PLACES] = relation.block.address, places.block.address
+        self._marks: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._lists: Array = np.empty((3, 0), np.int64)
+        self._saved: Array = np.empty(0, np.int64)
+        self._read: tuple[Array, Array] | None = None  # lists of somebody else's
+        self._is_of_others = True  # whether such lists are what the block points to
+
+    def point(self, old: NDArray[np.int32], new: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
+        """What is known of rows stands there now."""
+        self[K_OLD], self[K_NEW], self[K_COUNTS] = address(old), address(new), address(counts)
+        if self._marks.size:
+            self._mark(new.size)
+
+    def _mark(self, rows: int) -> None:
+        self._marks = np.zeros(rows, np.int32)  # no row is being settled where rows are entered
+        self[K_MARKS] = address(self._marks)
+
+    # --- The relations that an update reads -------------------------------------------------------
+
+    def read(self, late: Array, come: Array) -> None:
+        """The rows that have gone and come are those of a stratum below."""
+        self._is_of_others = True
+        self._read = late, come = np.ascontiguousarray(late), np.ascontiguousarray(come)
+        self[K_LATE], self[K_NLATE], self[K_COME], self[K_NCOME] = address(late), late.size, address(come), come.size
+
+    def end(self) -> None:
+        """There are no rows in any list."""
+        self[K_NLATE] = self[K_NCOME] = self[K_NASKED] = self[K_NSAVED] = 0
+        self._read = None
+
+    def make_ready(self, rows: int) -> None:
+        """Makes what an update needs of a relation with places for so many rows."""
+        if self._marks.size < rows:
+            self._mark(rows)
+        self.make_lists(_LEAST_ROOM)
+
+    # --- The relations that it changes ------------------------------------------------------------
+
+    def begin(self, rows: int, late: Array, come: Array) -> None:
+        """Facts have gone and come; there are places for so many rows."""
+        self.make_ready(rows)
+        self.make_lists(max(late.size, come.size))
+        if self._is_of_others:
+            self._point_at_lists()
+        self._lists[0, : late.size], self._lists[1, : come.size] = late, come
+        self[K_NLATE], self[K_NCOME] = late.size, come.size
+
+    def make_lists(self, rows: int) -> None:
+        """Makes room for so many rows in each list, and for as many that are changed."""
+        if rows > self._lists.shape[1]:
+            longer = np.empty((3, 2 * rows), np.int64)
+            longer[:, : self._lists.shape[1]] = self._lists
+            self._lists = longer
+            self._point_at_lists()
+        wanted = 2 * (self[K_NSAVED] + rows)
+        if wanted > self._saved.size:
+            self._saved = np.concatenate((self._saved, np.empty(2 * wanted - self._saved.size, np.int64)))
+            self[K_SAVED], self[K_SAVED_ROOM] = address(self._saved), self._saved.size // 2
+
+    def _point_at_lists(self) -> None:
+        self._is_of_others = False
+        late, come, asked = self._lists
+        self[K_LATE], self[K_COME], self[K_ASKED] = address(late), address(come), address(asked)
+        self[K_CAPACITY] = self._lists.shape[1]
+
+    def saved(self) -> tuple[Array, NDArray[np.int32]]:
+        """The places that were changed, and the counts they had, the last change first."""
+        pairs = self._saved[: 2 * self[K_NSAVED]]
+        return pairs[-2::-2].copy(), pairs[-1::-2].astype(np.int32)
+
+    def rows(self, which: int) -> Array:
+        """A copy of one of the lists: K_LATE, K_COME, K_ASKED."""
+        lists = {K_LATE: (0, K_NLATE), K_COME: (1, K_NCOME), K_ASKED: (2, K_NASKED)}
+        place, length = lists[which]
+        of = self._read[place] if self._read is not None else self._lists[place]
+        return of[: self[length]].copy()

@@ -1,0 +1,119 @@
+"""Where updates by kernels keep what they work with; one after the other they use the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flintlog.engines.local.kernels.library import address
+from flintlog.engines.local.kernels.update_layout import (
+    BATCH_ROWS,
+    FOUND_ROWS,
+    SETTLED_WORDS,
+    SPREAD,
+    U_BUFFER,
+    U_COLUMNS,
+    U_FREE,
+    U_INSTANCES,
+    U_LAST,
+    U_NROUNDS,
+    U_NSETTLED,
+    U_PHASE,
+    U_ROUND,
+    U_ROUNDS,
+    U_ROWS,
+    U_SETTLED,
+    U_SETTLED_ROOM,
+    U_STALE,
+    U_VALUES,
+    U_WAITING,
+    U_WAITING_END,
+    U_WAITING_ROOM,
+    UPDATE_WORDS,
+)
+from flintlog.engines.local.storage.block import Block
+from flintlog.engines.local.storage.packing import Array
+
+_FEW_ROUNDS, _FEW_WORDS, _FEW_ROWS = 1 << 8, 1 << 14, 1 << 8
+# What is larger than this is let go of after an update.
+_KEPT_WORDS = 1 << 20
+
+
+class Workspace(Block):
+    """The block of an update, and what it points to."""
+
+    def __init__(self) -> None:
+        super().__init__(UPDATE_WORDS)
+        self._width = self._arity = self._columns = -1
+        self._free = self._rows = self._values = self._batch = self._buffer = np.empty(0, np.int64)
+        self._rounds = self._waiting = self._settled = np.empty(0, np.int64)
+        self._make_few()
+
+    def _make_few(self) -> None:
+        self._set_rounds(np.zeros(2 * _FEW_ROUNDS, np.int64))
+        self._set_waiting(np.empty(_FEW_WORDS, np.int64))
+        self._set_settled(np.empty(SETTLED_WORDS * _FEW_ROWS, np.int64))
+
+    # --- For some clauses -------------------------------------------------------------------------
+
+    def fit(self, width: int, arity: int) -> None:
+        """Clauses have so many places at most, and relations so many columns."""
+        if width > self._width:
+            self._width, self._free, self._rows = width, np.zeros(width + 1, np.int64), np.empty(width + 1, np.int64)
+            self[U_FREE], self[U_ROWS] = address(self._free), address(self._rows)
+        if arity > self._arity:
+            self._arity, self._values = arity, np.empty(arity + 1, np.int64)
+            self[U_VALUES] = address(self._values)
+
+    def fit_columns(self, columns: int) -> None:
+        """A search begins with, or finds, so many columns at most."""
+        if columns > self._columns:
+            self._columns = columns
+            self._batch = np.empty(BATCH_ROWS * (columns + 1), np.int64)
+            self._buffer = np.empty(FOUND_ROWS * (columns + 1), np.int64)
+            self[U_COLUMNS], self[U_BUFFER] = address(self._batch), address(self._buffer)
+
+    def values(self, arity: int) -> list[int]:
+        """Those of the row that there is no room for."""
+        values: list[int] = self._values[:arity].tolist()
+        return values
+
+    # --- What grows with an update ----------------------------------------------------------------
+
+    def make_rounds(self, round: int) -> None:
+        """Makes room for instances that wait for a round."""
+        more = 2 * max(round + 1, self[U_NROUNDS]) * 2 - self._rounds.size
+        self._set_rounds(np.concatenate((self._rounds, np.zeros(more, np.int64))))
+
+    def make_waiting(self) -> None:
+        self._set_waiting(np.concatenate((self._waiting, np.empty(self._waiting.size, np.int64))))
+
+    def make_settled(self, rows: int) -> None:
+        """Makes room for so many rows of a round."""
+        if rows > self[U_SETTLED_ROOM]:
+            self._set_settled(np.empty(2 * SETTLED_WORDS * rows, np.int64))
+
+    def begin(self) -> None:
+        """An update begins with what was spread from facts that have gone and come."""
+        self[U_PHASE] = SPREAD
+        self.words[U_ROUND : U_INSTANCES + 1] = 0
+        self[U_STALE] = self[U_LAST] = self[U_WAITING_END] = self[U_NSETTLED] = 0
+
+    def end(self, *, is_finished: bool) -> None:
+        """Nothing waits any more."""
+        self._free[:] = 0
+        if max(self._rounds.size, self._waiting.size, self._settled.size) > _KEPT_WORDS:
+            self._make_few()
+        elif not is_finished:
+            self._rounds[:] = 0
+
+    def _set_rounds(self, rounds: Array) -> None:
+        self._rounds = rounds
+        self[U_ROUNDS], self[U_NROUNDS] = address(rounds), rounds.size // 2
+
+    def _set_waiting(self, waiting: Array) -> None:
+        self._waiting = waiting
+        self[U_WAITING], self[U_WAITING_ROOM] = address(waiting), waiting.size
+
+    def _set_settled(self, settled: Array) -> None:
+        self._settled = settled
+        self[U_SETTLED], self[U_SETTLED_ROOM] = address(settled), settled.size // SETTLED_WORDS
