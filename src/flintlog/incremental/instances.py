@@ -135,11 +135,13 @@ class Instances:
         start = self._of_head() if place is None else self._at_place(place)
         if not start.binder.is_exact:
             return None
+        if start.literal is not None and len(self.clause.rows) == 1 and not self.clause.steps:
+            return Search(start.binder, None)  # nothing has to be planned
         stages = self._pipeline(start).stages
         if not stages:
             return Search(start.binder, None)
-        stage = stages[0]
-        is_enough = len(stages) == 1 and isinstance(stage, KernelStage) and stage.begins_with_batch
+        [stage, *others] = stages
+        is_enough = isinstance(stage, KernelStage) and stage.begins_with_batch and not others
         return Search(start.binder, stage) if is_enough and isinstance(stage, KernelStage) else None
 
     def rows_read(self) -> int:

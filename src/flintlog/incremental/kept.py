@@ -118,11 +118,14 @@ class Kept:
         found = self.find(columns, size)
         missing = np.flatnonzero(found < 0)
         if missing.size:
-            others = [column[missing] for column in columns]
+            others, before = [column[missing] for column in columns], self.relation.size
             self.relation.insert(others, missing.size)
             self.relation.next_round()
             self._grow(self.relation.size)
-            found[missing] = self.find(others, missing.size)
+            if self.relation.size == before + missing.size:  # all were different: they stand in their order
+                found[missing] = np.arange(before, self.relation.size)
+            else:
+                found[missing] = self.find(others, missing.size)
         return found
 
     def enter_given(self, columns: Sequence[Array], size: int) -> None:

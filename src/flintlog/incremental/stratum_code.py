@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from flintlog.engines.closures import Machine
 from flintlog.engines.local.kernels.update_layout import (
@@ -28,6 +29,7 @@ from flintlog.engines.local.kernels.update_layout import (
     Q_VALUES,
     SEARCH_OUTSIDE,
     SEARCH_UNKNOWN,
+    TEST_WORDS,
     U_CLAUSES,
     U_INDEXES,
     U_KEPT,
@@ -92,10 +94,13 @@ class ClauseCode:
         binder = search.binder
         tests = [word for position, constant in binder.constants for word in (position, 0, constant)]
         tests += [word for first, second in binder.same for word in (first, 1, second)]
-        block[Q_NTESTS], block[Q_TESTS] = len(binder.constants) + len(binder.same), self._list(tests)
-        block[Q_NGIVEN], block[Q_BINDS] = len(given), self._list([binder.variables[name] for name in given])
-        for place, values in enumerate(terms):
-            block[Q_VALUES + place] = self._list(_words(values, found, instances.machine))
+        lists = [tests, [binder.variables[name] for name in given]]
+        lists += [_words(values, found, instances.machine) for values in terms]
+        block[Q_NTESTS], block[Q_NGIVEN] = len(tests) // TEST_WORDS, len(given)
+        for place, at in zip(
+            (Q_TESTS, Q_BINDS, *range(Q_VALUES, Q_VALUES + len(terms))), self._lists(lists), strict=True
+        ):
+            block[place] = at
         if stage is not None:
             block[Q_RULE], block[Q_THREAD], block[Q_OUT] = stage.rule.address, stage.thread.address, stage.out
             block[Q_BATCH] = stage.batch_columns.address
@@ -103,10 +108,14 @@ class ClauseCode:
         self._searches[number] = block.address
         return () if stage is None else stage.indexes()
 
-    def _list(self, words: Sequence[int]) -> int:
-        block = block_of(words)
+    def _lists(self, lists: Sequence[Sequence[int]]) -> Iterator[int]:
+        """Addresses of lists of words."""
+        block = block_of(list(chain.from_iterable(lists)))
         self._held.append(block)
-        return block.address
+        at = block.address
+        for words in lists:
+            yield at
+            at += 8 * len(words)
 
 
 class StratumCode:

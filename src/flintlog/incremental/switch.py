@@ -17,7 +17,7 @@ from flintlog.incremental.preparation import Preparation
 # The part of the time that computing a stratum took, after which an update of it is given up, unless told otherwise.
 BUDGET = 0.2
 # So many seconds more may the updates of all strata take together: short ones are not worth a thought.
-LEAST_SECONDS = 0.01
+LEAST_SECONDS = 0.02
 # An update of one stratum may take so long in any case, or as long as computing it, if that is quicker: programs with
 # many small strata would soon have spent what there is for all.
 LEAST_OF_ONE = 0.002

@@ -21,6 +21,7 @@ or the instances of a rule that computes what they do not know.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from flintlog.engines.local.kernels.update_layout import (
     K_ASKED,
     K_COME,
     K_LATE,
+    K_ROOM,
     NEEDS_INDEXES,
     NEEDS_INSTANCES,
     NEEDS_LISTS,
@@ -58,6 +60,7 @@ from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, NO_ROWS, ChosenRows, Kept
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick, all_instances
 from flintlog.incremental.stratum_code import ClauseCode, StratumCode
+from flintlog.incremental.switch import OverBudget
 from flintlog.incremental.workspace import Workspace
 
 
@@ -90,7 +93,8 @@ class StratumUpdate(RuleUpdate):
             return False
         finally:
             self._end(is_finished)
-        self._tell()
+        with suppress(OverBudget):  # too late to give up
+            self._tell()
         return True
 
     def _begin(self, difference: Difference) -> None:
@@ -208,6 +212,7 @@ class StratumUpdate(RuleUpdate):
                 some = _coming(clause, some)
                 heads = head.enter(some.head, some.size)
                 self._workspace[U_STALE] = 1
+                head.block[K_ROOM] = 0  # the log may have moved
             else:
                 heads = head.find(some.head, some.size)
             kept = [heads, *(np.ascontiguousarray(rows) for rows in some.rows)]

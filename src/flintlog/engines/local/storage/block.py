@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -20,11 +20,9 @@ HUGE_PAGE = 1 << 21
 class Block:
     """Words at an address that stays the same."""
 
-    def __init__(self, size: int, words: Iterable[int] = ()) -> None:
-        self.words = np.zeros(max(1, size), np.int64)
+    def __init__(self, size: int, words: Sequence[int] = ()) -> None:
+        self.words = np.array(words, np.int64) if words else np.zeros(max(1, size), np.int64)
         self.address = address(self.words)
-        for place, word in enumerate(words):
-            self.words[place] = word
 
     def __getitem__(self, place: int) -> int:
         return int(self.words[place])
