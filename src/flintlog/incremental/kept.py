@@ -18,6 +18,7 @@ from flintlog.engines.local.storage.resources import Resources
 from flintlog.engines.local.storage.row_places import RowPlaces
 from flintlog.engines.local.storage.some_rows import SomeRows
 from flintlog.engines.memory import MemoryGuard
+from flintlog.incremental.distinct import each_once
 from flintlog.incremental.kept_block import KeptBlock
 from flintlog.io.column_facts import ColumnFacts
 
@@ -251,7 +252,7 @@ class Kept:
             return np.flatnonzero(self.old[: self.known] != self.new[: self.known])
         if not self._touched:
             return NO_ROWS
-        rows: Array = np.unique(np.concatenate(self._touched))
+        rows = each_once(np.concatenate(self._touched))
         changed: Array = rows[self.old[rows] != self.new[rows]]
         return changed
 

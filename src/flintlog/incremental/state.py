@@ -23,6 +23,7 @@ from flintlog.engines.local.workers import Workers
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.clause import clause_of
 from flintlog.incremental.counting import RoundCounts
+from flintlog.incremental.distinct import each_once
 from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.instances import Instances
@@ -216,7 +217,7 @@ class State:
         """Makes rows facts, or no longer; returns the places of those that were not, or were."""
         kept = self.kept[name]
         size = columns[0].size if len(columns) else 1
-        rows: Array = np.unique(kept.enter(columns, size) if given else kept.find(columns, size))
+        rows: Array = each_once(kept.enter(columns, size) if given else kept.find(columns, size))
         rows = rows[rows >= 0]
         rows = rows[kept.given[rows] != given]
         kept.set_given(rows, given)
