@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from flintlog.engines.local.kernels.layout import (
     COLUMN_WORDS,
+    INDEX_ALL,
+    INDEX_DENSE,
     P_CAPACITY,
     P_CHUNK,
     P_CURSOR,
@@ -17,12 +19,19 @@ from flintlog.engines.local.kernels.layout import (
     R_ARITY,
     R_COLUMNS,
     R_COUNT,
+    R_VISIBLE,
     R_WIDE,
     SINK_BATCH,
     W_ROW,
     W_TABLE,
+    X_BITS,
+    X_END,
+    X_GROUPS,
+    X_KIND,
+    X_RELATION,
+    X_ROOM,
 )
-from flintlog.engines.local.kernels.source.indexes import row_word, value_of
+from flintlog.engines.local.kernels.source.indexes import lengthen_chains, row_word, value_of
 from flintlog.engines.local.kernels.source.row_ids import place_of, slot_of_laid
 from flintlog.engines.local.kernels.source.row_sets import take_row
 from flintlog.engines.local.kernels.source.rules import begin_rule
@@ -34,6 +43,7 @@ from flintlog.engines.local.kernels.update_layout import (
     K_PLACES,
     K_RELATION,
     K_ROOM,
+    NEEDS_INDEXES,
     NEEDS_RANGE,
     NEEDS_ROWS,
     Q_BATCH,
@@ -48,7 +58,12 @@ from flintlog.engines.local.kernels.update_layout import (
     TEST_WORDS,
     U_BUFFER,
     U_COLUMNS,
+    U_INDEXES,
+    U_KEPT,
     U_NEW_KEY,
+    U_NINDEXES,
+    U_NOWN,
+    U_STALE,
     U_VALUES,
     U_WHERE,
     VALUE_CONST,
@@ -147,3 +162,23 @@ def enter_row(update, kept):
         return -NEEDS_ROWS  # the set is too crowded
     store_half(load(places, W_TABLE), slot_of_laid(places), count + 1)
     return count
+
+
+@function
+def look_after_indexes(update):
+    """Makes all rows visible, and enters them into the indexes; returns 0, or what is needed first."""
+    for k in range(load(update, U_NOWN)):
+        relation = load(load(load(update, U_KEPT), k), K_RELATION)
+        store(relation, R_VISIBLE, load(relation, R_COUNT))
+    for x in range(load(update, U_NINDEXES)):
+        index = load(load(update, U_INDEXES), x)
+        end, known = load(load(index, X_RELATION), R_COUNT), load(index, X_END)
+        kind = load(index, X_KIND)
+        if kind == INDEX_ALL or known == end:
+            continue
+        if load(update, U_STALE) or end > load(index, X_ROOM):
+            return NEEDS_INDEXES
+        if kind != INDEX_DENSE and load(index, X_GROUPS) + end - known > 1 << (load(index, X_BITS) - 1):
+            return NEEDS_INDEXES
+        lengthen_chains(index, end)
+    return 0
