@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, all_instances
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate
 
 Heads = tuple[str, Array]
 
@@ -78,17 +79,22 @@ class DeleteRederive(RuleUpdate):
 
     def _following(self, rows: Rows, absent: Rows, epoch: str) -> Iterator[Heads]:
         """What follows in an epoch from one of these rows, or from the absence of one of those."""
-        return (self._heads(clause, found, epoch) for clause, found in self._touched(rows, absent))
+        for clause, some in groupby(self._touched(rows, absent), itemgetter(0)):
+            yield from self._heads_of(clause, map(itemgetter(1), some), epoch)
 
     def _derived_again(self, deleted: Rows) -> Iterator[Heads]:
         chosen = self._chosen(deleted)
         for clause in self._clauses:
             if clause.relation in chosen:
-                for found in clause.instances.of_head(chosen[clause.relation]):
-                    yield self._heads(clause, found, "new")
+                yield from self._heads_of(clause, clause.instances.of_head(chosen[clause.relation]), "new")
 
     def _all_heads(self, clauses: Iterable[ClauseUpdate], epoch: str) -> Iterator[Heads]:
-        return (self._heads(clause, found, epoch) for clause, found in all_instances(clauses))
+        for clause in clauses:
+            yield from self._heads_of(clause, clause.instances.all(), epoch)
+
+    def _heads_of(self, clause: ClauseUpdate, instances: Iterable[Found], epoch: str) -> Iterator[Heads]:
+        """All are found first: to enter their heads may change what is searched."""
+        return (self._heads(clause, found, epoch) for found in list(instances))
 
     def _heads(self, clause: ClauseUpdate, found: Found, epoch: str) -> Heads:
         """What instances give, of those that hold in an epoch."""

@@ -93,10 +93,15 @@ class Epoch:
             self._compute_again(stratum, why)
         elif stratum.fold is not None:
             self._fold(stratum, stratum.fold, difference)
-        elif not (stratum.clauses or difference.rules_lost) and self._strategy != "counting":
+        elif self._has_no_rules(stratum, difference):
             self._facts(stratum, difference)
         else:
             self._update(stratum, difference)
+
+    def _has_no_rules(self, stratum: KeptStratum, difference: Difference) -> bool:
+        """Whether what is given is all there is to it. (What counts by rounds has its counts of facts, too.)"""
+        has_rules = stratum.clauses or difference.rules_lost or stratum.part.best is not None
+        return not has_rules and self._strategy != "counting"
 
     def _facts(self, stratum: KeptStratum, difference: Difference) -> None:
         """Updates relations that have no rules."""

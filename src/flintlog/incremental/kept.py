@@ -184,13 +184,13 @@ class Kept:
     def begin(self, late: Array, come: Array) -> None:
         """Kernels update the relation, whose facts have gone and come already."""
         self.block.begin(self.old.size, late, come)
-        self._let_in(0)
+        self.let_in()
 
     def make_room(self) -> None:
         """Makes room for rows that kernels, or facts, may bring."""
         more = max(FEW_NEW, self.relation.size // 8)
         self._make_room(self.relation.size + more)
-        self._let_in(more)
+        self.let_in(more)
 
     def make_ready(self, *, changes: bool) -> None:
         """The same, before anybody needs it; and what updates need that change the relation, if some will."""
@@ -204,7 +204,7 @@ class Kept:
             self.relation.prepare([(value, value) for value in row])
         self.make_room()
 
-    def _let_in(self, more: int) -> None:
+    def let_in(self, more: int = 0) -> None:
         """Kernels may enter so many rows, or as many as there is room for. The first one says what values there are."""
         size = self.relation.size
         rooms = size + self.relation.reserve(more), self.places.reserve(size + more), self.old.size

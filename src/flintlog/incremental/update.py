@@ -36,7 +36,6 @@ from flintlog.engines.local.kernels.update_layout import (
     K_ASKED,
     K_COME,
     K_LATE,
-    K_ROOM,
     NEEDS_INDEXES,
     NEEDS_INSTANCES,
     NEEDS_LISTS,
@@ -56,9 +55,10 @@ from flintlog.engines.local.kernels.update_layout import (
     U_WHERE,
 )
 from flintlog.engines.local.storage.block import block_of
+from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
 from flintlog.incremental.kept import NEVER, NO_ROWS, ChosenRows, Kept
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick, all_instances
+from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick
 from flintlog.incremental.stratum_code import ClauseCode, StratumCode
 from flintlog.incremental.switch import OverBudget
 from flintlog.incremental.workspace import Workspace
@@ -83,8 +83,8 @@ class StratumUpdate(RuleUpdate):
     def _is_done(self, difference: Difference) -> bool:
         """Updates the stratum; returns whether that could be done with rows packed as they were."""
         is_finished = False
-        self._begin(difference)
         try:
+            self._begin(difference)
             self._put_off_rules(difference)
             while (need := kernels().run_update(self._workspace.address)) != FINISHED:
                 self._provide(need)
@@ -199,9 +199,19 @@ class StratumUpdate(RuleUpdate):
         """A rule is the last place of its instances."""
         codes = {id(code.clause): code for code in self._code.clauses}
         for kind, clauses in ((REMOVED, difference.rules_lost), (ADDED, difference.rules_gained)):
-            for clause, found in all_instances(clauses):
+            for clause in clauses:
                 code = codes[id(clause)]
-                self._take(kind, code, code.width, [found])
+                self._take(kind, code, code.width, clause.instances.all())
+
+    def _enter(self, head: Kept, found: Found) -> Array:
+        """The places of heads, which may make the log move, or pack its rows anew: no rule is being run."""
+        layout = head.relation.layout
+        heads = head.enter(found.head, found.size)
+        self._workspace[U_STALE] = 1
+        head.let_in()
+        if head.relation.layout != layout:
+            self._code.look_after_indexes(self._workspace)  # searches of this round go on
+        return heads
 
     def _take(self, kind: int, code: ClauseCode, place: int, found: Iterable[Found]) -> None:
         """Gives instances to the kernels. All are found first: to enter their heads may change what is searched."""
@@ -210,9 +220,7 @@ class StratumUpdate(RuleUpdate):
             self._tick(some.size)
             if kind == ADDED:
                 some = _coming(clause, some)
-                heads = head.enter(some.head, some.size)
-                self._workspace[U_STALE] = 1
-                head.block[K_ROOM] = 0  # the log may have moved
+                heads = self._enter(head, some)
             else:
                 heads = head.find(some.head, some.size)
             kept = [heads, *(np.ascontiguousarray(rows) for rows in some.rows)]
