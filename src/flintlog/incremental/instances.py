@@ -141,8 +141,9 @@ class Instances:
         if not stages:
             return Search(start.binder, None)
         [stage, *others] = stages
-        is_enough = isinstance(stage, KernelStage) and stage.begins_with_batch and not others
-        return Search(start.binder, stage) if is_enough and isinstance(stage, KernelStage) else None
+        if others or not isinstance(stage, KernelStage) or not stage.begins_with_batch:
+            return None
+        return Search(start.binder, stage)
 
     def rows_read(self) -> int:
         """How many rows the relations have that it reads."""
