@@ -15,6 +15,8 @@ def each_once(numbers: Array) -> Array:
     >>> each_once(np.array([3, 1, 3]))
     array([1, 3])
     """
+    if numbers.size < 2:
+        return numbers
     ordered = np.sort(numbers)
     is_first = np.ones(ordered.size, np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])

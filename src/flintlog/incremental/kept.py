@@ -148,6 +148,8 @@ class Kept:
 
     def is_whole(self) -> bool:
         """Whether all rows of the log are there now, so that it can stand for the relation."""
+        if not self._is_changed():
+            return self.size == self.known
         lost, gained = self.lost_and_gained()
         return self.size + gained.size - lost.size == self.known
 
@@ -261,9 +263,13 @@ class Kept:
         touched = sum(places.size for places in self._touched)
         return self.before is not None or touched * _SCANNED > self.known
 
+    def _is_changed(self) -> bool:
+        """Whether an update has got as far as this relation, and done something."""
+        return bool(self._touched) or self.before is not None
+
     def lost_and_gained(self) -> tuple[Array, Array]:
         if self._difference is None:
-            if not self._touched and self.before is None:
+            if not self._is_changed():
                 return _NO_DIFFERENCE
             changed = self.changed()
             before, after = self.old[changed] != NEVER, self.new[changed] != NEVER

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,8 +39,10 @@ _LEAST_ROOM = 256
 class KeptBlock(Block):
     """Rows that have changed are in lists while a stratum is updated, and only then."""
 
+    def __new__(cls, relation: Relation, places: RowPlaces) -> Self:
+        return super().__new__(cls, KEPT_WORDS)
+
     def __init__(self, relation: Relation, places: RowPlaces) -> None:
-        super().__init__(KEPT_WORDS)
         self[K_RELATION], self[K_PLACES] = relation.block.address, places.block.address
         self._marks: NDArray[np.int32] = np.zeros(0, np.int32)
         self._lists: Array = np.empty((3, 0), np.int64)

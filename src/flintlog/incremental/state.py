@@ -44,7 +44,7 @@ from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
 
 # A new database is made ready for updates in this part of the time in which it was computed, or a little more.
-MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.05
+MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.1
 SECONDS_A_ROW = 6e-8  # for an index, or a table of places, that is not there yet
 
 Columns = Sequence[Array]

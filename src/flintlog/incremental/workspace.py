@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from flintlog.engines.local.kernels.library import address
@@ -30,10 +32,11 @@ from flintlog.engines.local.kernels.update_layout import (
     U_WAITING_ROOM,
     UPDATE_WORDS,
 )
-from flintlog.engines.local.storage.block import Block
+from flintlog.engines.local.storage.block import Block, block_of
 from flintlog.engines.local.storage.packing import Array
 
 _FEW_ROUNDS, _FEW_WORDS, _FEW_ROWS = 1 << 8, 1 << 14, 1 << 8
+_NOTHING_DONE = block_of([0] * (U_INSTANCES + 1 - U_ROUND))
 # What is larger than this is let go of after an update.
 _KEPT_WORDS = 1 << 20
 
@@ -41,8 +44,10 @@ _KEPT_WORDS = 1 << 20
 class Workspace(Block):
     """The block of an update, and what it points to."""
 
+    def __new__(cls) -> Self:
+        return super().__new__(cls, UPDATE_WORDS)
+
     def __init__(self) -> None:
-        super().__init__(UPDATE_WORDS)
         self._width = self._arity = self._columns = -1
         self._free = self._rows = self._values = self._batch = self._buffer = np.empty(0, np.int64)
         self._rounds = self._waiting = self._settled = np.empty(0, np.int64)
@@ -95,7 +100,7 @@ class Workspace(Block):
     def begin(self) -> None:
         """An update begins with what was spread from facts that have gone and come."""
         self[U_PHASE] = SPREAD
-        self.words[U_ROUND : U_INSTANCES + 1] = 0
+        self[U_ROUND : U_INSTANCES + 1] = _NOTHING_DONE
         self[U_STALE] = self[U_LAST] = self[U_WAITING_END] = self[U_NSETTLED] = 0
 
     def end(self, *, is_finished: bool) -> None:

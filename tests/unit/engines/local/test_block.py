@@ -18,7 +18,7 @@ from flintlog.engines.local.storage.block import Block, Log, block_of
 def test_a_block_is_a_list_at_an_address(values: list[int]):
     found = block_of(values)
     assert [found[i] for i in range(len(values))] == values
-    assert found.address == found.words.ctypes.data
+    assert found.address == np.frombuffer(found, np.int64).ctypes.data
     empty = Block(0)
     empty[0] = 7
     assert empty[0] == 7
