@@ -196,8 +196,9 @@ class Index:
                 kernels().fill_wide(self.block.address)
 
     def _chain(self, end: int) -> None:
-        self._next.reserve(end - self._base)
-        self._publish()
+        if end - self._base > self._next.capacity:
+            self._next.reserve(end - self._base)
+            self._publish()
         for start in range(self._end, end, STEP):
             stop = min(end, start + STEP)
             self._reserve(stop - start)
