@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.incremental import kept as room
@@ -33,6 +35,24 @@ def test_changes_are_found_either_way(scanned: int, monkeypatch: pytest.MonkeyPa
     kept.take_back()
     assert kept.changed().size == 0
     assert kept.size == 105
+
+
+NARROW, WIDE = st.integers(-3, 40), st.sampled_from([0, 1, -(1 << 63), (1 << 63) - 1, 1 << 40])
+
+
+@given(st.data(), st.integers(0, 3), st.booleans())
+def test_every_row_gets_one_place(data: st.DataObject, arity: int, is_wide: bool) -> None:
+    """Also rows that come twice, with values that are beyond those before, and more rows than there is room for."""
+    row = st.tuples(*[WIDE if is_wide else NARROW] * arity)
+    kept, known = Kept(Relation("r", arity)), dict[tuple[int, ...], int]()
+    for batch in data.draw(st.lists(st.lists(row, min_size=1, max_size=90), min_size=1, max_size=4)):
+        found = kept.enter([np.array(column, np.int64) for column in zip(*batch, strict=True)], len(batch))
+        for one, place in zip(batch, found.tolist(), strict=True):
+            assert known.setdefault(one, place) == place
+        assert sorted(known.values()) == list(range(kept.known))
+        assert kept.present().size == 0
+        columns = [column.tolist() for column in kept.columns(np.arange(kept.known))]
+        assert list(zip(*columns, strict=True)) == sorted(known, key=known.__getitem__) or not arity
 
 
 def rows_of(kept: Kept, which: str = "new") -> dict[int, int]:

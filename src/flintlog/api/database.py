@@ -378,13 +378,12 @@ def _checked(
 ) -> dict[str, Sequence[Row]]:
     """The caller's facts as rows; all that is wrong with them in one go. A file is read as the `.input` of its relation
     says, if that is of its format. What is odd about it goes to the warnings."""
-    inputs = {directive.relation: directive for directive in program.io if directive.kind == "input"}
     report = Report()
     given: dict[str, Sequence[Row]] = {}
     for name, facts in data.items():
         relation = relation_for(name, program.relations, report)
         if relation is not None:
-            given[name] = rows_of(relation, facts, program.types, word_size, report, inputs.get(name))
+            given[name] = rows_of(relation, facts, program.types, word_size, report, program.inputs.get(name))
     report.raise_if_errors()
     if warnings is not None:
         warnings += report.warnings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -63,21 +64,23 @@ class Epoch:
 
     def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
         """Facts that are no longer given, and those that now are: rows are marked so already."""
+        normal = self._normal
         changed: dict[str, tuple[Array, Array]] = {}
-        for number, part in enumerate(self._normal.parts):
-            for name in [name for name in self._present if self._normal.last_readers[name] < number]:
+        # The numbers of parts that have something to do: whoever reads a relation comes after it.
+        waiting = {normal.makers[name] for some in (lost, gained) for name, rows in some.items() if rows.size}
+        waiting |= {number for number, part in enumerate(normal.parts) if rules and part.stratum.relations in rules}
+        agenda = sorted(waiting)
+        while agenda:
+            number = heappop(agenda)
+            part = normal.parts[number]
+            for name in [name for name in self._present if normal.last_readers[name] < number]:
                 del self._present[name]
-            own = self._normal.computed[part.stratum.relations]
-            is_reached = part.stratum.relations in rules or not changed.keys().isdisjoint(part.reads)
-            if not is_reached and lost.keys().isdisjoint(own) and gained.keys().isdisjoint(own):
-                continue
+            own = normal.computed[part.stratum.relations]
             stratum = self._strata[part.stratum.relations]
             own_lost = {name: lost[name] for name in own if name in lost and lost[name].size}
             own_gained = {name: gained[name] for name in own if name in gained and gained[name].size}
             changes = rules.get(stratum.relations, RuleChanges())
             below = {name: changed[name] for name in part.reads | changes.reads() if name in changed}
-            if not (below or own_lost or own_gained or changes.any()):
-                continue
             below_lost = {name: pair[0] for name, pair in below.items()}
             below_gained = {name: pair[1] for name, pair in below.items()}
             difference = Difference(below_lost | own_lost, below_gained | own_gained, changes.lost, changes.gained)
@@ -86,6 +89,10 @@ class Epoch:
                 pair = self._kept[name].lost_and_gained()
                 if pair[0].size or pair[1].size:
                     changed[name] = pair
+                    for reader in normal.readers.get(name, ()):
+                        if reader not in waiting:
+                            waiting.add(reader)
+                            heappush(agenda, reader)
 
     def _stratum(self, stratum: KeptStratum, difference: Difference, why: str) -> None:
         why = why or stratum.part.again or self._why_again(stratum, difference)

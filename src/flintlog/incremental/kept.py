@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.kernels.update_layout import K_ROOM
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
@@ -116,6 +117,32 @@ class Kept:
 
     def enter(self, columns: Sequence[Array], size: int) -> Array:
         """The places of rows; those that never were get one, and are still not there."""
+        found = np.empty(size, np.int64)
+        done = self._enter_by_kernel(columns, size, found)
+        if done < size:
+            found[done:] = self._enter_others([column[done:] for column in columns], size - done)
+        return found
+
+    def _enter_by_kernel(self, columns: Sequence[Array], size: int, found: Array) -> int:
+        """As far as rows need not be packed anew; returns how many were done."""
+        if self.relation.ranges is None or not columns:
+            return 0
+        held, done, stuck = self.places.point_at(columns), 0, -1
+        while True:
+            self.let_in()
+            done = kernels().enter_columns(self.block.address, done, size, address(found))
+            if done in (size, stuck):
+                break
+            if self.relation.size >= self.block[K_ROOM]:
+                self.make_room()
+            elif self.relation.widen([int(column[done]) for column in held]):
+                stuck = done
+            else:
+                break
+        self.catch_up()
+        return done
+
+    def _enter_others(self, columns: Sequence[Array], size: int) -> Array:
         found = self.find(columns, size)
         missing = np.flatnonzero(found < 0)
         if missing.size:
@@ -263,23 +290,29 @@ class Kept:
         touched = sum(places.size for places in self._touched)
         return self.before is not None or touched * _SCANNED > self.known
 
+    def is_settled(self) -> bool:
+        """Whether no update has done anything that has to be kept, or taken back."""
+        return not self._is_changed() and not (self._counts_before or self._given_before)
+
     def _is_changed(self) -> bool:
         """Whether an update has got as far as this relation, and done something."""
         return bool(self._touched) or self.before is not None
 
     def lost_and_gained(self) -> tuple[Array, Array]:
+        """In order."""
         if self._difference is None:
             if not self._is_changed():
                 return _NO_DIFFERENCE
-            changed = self.changed()
-            before, after = self.old[changed] != NEVER, self.new[changed] != NEVER
-            self._difference = changed[before & ~after], changed[~before & after]
+            if self._are_many_touched():
+                rows = self.changed()
+            else:
+                rows = np.concatenate(self._touched)
+            was, is_there = self.old[rows] != NEVER, self.new[rows] != NEVER
+            self._difference = each_once(rows[was > is_there]), each_once(rows[was < is_there])
         return self._difference
 
     def keep(self) -> None:
         """The update is done."""
-        if self.before is None and not (self._touched or self._counts_before or self._given_before):
-            return
         lost, gained = self.lost_and_gained()
         self.size += gained.size - lost.size
         if self._are_many_touched():

@@ -8,6 +8,7 @@ are computed again when something they read has changed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -57,8 +58,24 @@ class Normal:
 
     @cached_property
     def last_readers(self) -> Mapping[str, int]:
-        """The number of the last part that reads a relation which others compute."""
-        return {name: number for number, part in enumerate(self.parts) for name in part.reads}
+        """The last of the `readers`."""
+        return {name: max(numbers) for name, numbers in self.readers.items()}
+
+    @cached_property
+    def readers(self) -> Mapping[str, list[int]]:
+        """The numbers of the parts that read a relation which others compute."""
+        found = defaultdict[str, list[int]](list)
+        for number, part in enumerate(self.parts):
+            for name in part.reads:
+                found[name].append(number)
+        return dict(found)
+
+    @cached_property
+    def makers(self) -> Mapping[str, int]:
+        """The number of the part that computes a relation."""
+        return {
+            name: number for number, part in enumerate(self.parts) for name in self.computed[part.stratum.relations]
+        }
 
     @cached_property
     def computed(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:

@@ -44,7 +44,7 @@ from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
 
 # A new database is made ready for updates in this part of the time in which it was computed, or a little more.
-MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.1
+MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.15
 SECONDS_A_ROW = 6e-8  # for an index, or a table of places, that is not there yet
 
 Columns = Sequence[Array]
@@ -226,17 +226,18 @@ class State:
     def keep(self) -> None:
         """The update is done."""
         self._forget_others()
-        moved = {name for name, kept in self.kept.items() if kept.before is not None}
-        for kept in self.kept.values():
-            kept.keep()
+        changed = [name for name, kept in self.kept.items() if not kept.is_settled()]
+        moved = {name for name in changed if self.kept[name].before is not None}
+        for name in changed:
+            self.kept[name].keep()
         for stratum in self.strata.values():
             for counts in (stratum.counts or {}).values():
                 counts.keep()
         self._rules_are_settled()
-        for name, kept in [*self.kept.items()]:
+        for name in changed:
             with suppress(FlintlogError):  # no memory: they stay as they are
-                other = kept.without_what_is_gone()
-                if other is not kept:
+                other = self.kept[name].without_what_is_gone()
+                if other is not self.kept[name]:
                     self.kept[name] = other
                     moved.add(name)
         self._let_go_of(moved)

@@ -109,3 +109,8 @@ class Program:
     io: tuple[IoDirective, ...] = ()
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     shared: Mapping[int, Node] = field(default_factory=dict)
+
+    @cached_property
+    def inputs(self) -> Mapping[str, IoDirective]:
+        """The last `.input` of each relation that has one."""
+        return {directive.relation: directive for directive in self.io if directive.kind == "input"}

@@ -105,7 +105,7 @@ def _drawn_in(before: Program, after: Program) -> frozenset[str]:
 
 def _candidates(program: Program, context: PassContext) -> frozenset[str]:
     """The relations that may be restricted."""
-    inputs = {directive.relation for directive in program.io if directive.kind == "input"}
+    inputs = set(program.inputs)
     kept = inputs | context.wanted | context.held | context.pinned(program, "no_magic", "magic-transform-exclude")
     found: set[str] = set()
     for stratum in program.strata:
@@ -155,7 +155,7 @@ class _Rewriting:
     def __init__(self, program: Program, asked: frozenset[str]) -> None:
         self.program, self.asked = program, asked
         self.rules = [rule for stratum in program.strata for rule in stratum.rules]
-        inputs = {directive.relation for directive in program.io if directive.kind == "input"}
+        inputs = set(program.inputs)
         self.seeds = frozenset(name for name in program.relations if name not in inputs and self._is_small(name))
 
     def _is_small(self, name: str) -> bool:

@@ -104,7 +104,7 @@ def _needed(program: Program, wanted: Collection[str]) -> set[str]:
 def _without_dead_rules(program: Program, held: Collection[str]) -> Program:
     """Without rules that read a relation which has neither rules nor an input, until no more of them are found. Those
     of held relations stay: even a constant in them shows, as the number of a symbol."""
-    filled = {directive.relation for directive in program.io if directive.kind == "input"}
+    filled = set(program.inputs)
     filled |= {name for name, relation in program.relations.items() if relation.delta_of is not None}
     rules = [rule for stratum in program.strata for rule in stratum.rules]
     while True:

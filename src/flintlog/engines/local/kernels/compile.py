@@ -6,7 +6,7 @@ import inspect
 from importlib import import_module
 from typing import Any
 
-SOURCES = "sets row_sets row_ids tables pairs indexes heads rules waiting updates numbers".split()
+SOURCES = "sets row_sets row_ids tables pairs indexes heads rules entries waiting updates numbers".split()
 
 
 def compile_kernels() -> tuple[bytes, dict[str, int]]:

@@ -22,7 +22,8 @@ class RowPlaces:
         self.relation = relation
         self._layout, self._end, self._bits = -1, 0, 0
         self._table = np.zeros(1, np.uint32)
-        self._row, self._values = Block(relation.arity), Block(relation.arity)
+        # One word more than there are values: kernels that enter a row need it.
+        self._row, self._values = Block(relation.arity), Block(relation.arity + 1)
         self.block = Block(W_COLUMNS + relation.arity)
         self.block[W_RELATION], self.block[W_ROW] = relation.block.address, self._row.address
         self.block[W_VALUES] = self._values.address
@@ -31,11 +32,17 @@ class RowPlaces:
         """The place of each row, -1 for one that is not there."""
         self.sync()
         places = np.empty(size, np.int64)
-        kept = [np.ascontiguousarray(column) for column in columns]
-        for position, column in enumerate(kept):
-            self.block[W_COLUMNS + position] = address(column)
+        held = self.point_at(columns)
         kernels().find_rows(self.block.address, size, address(places))
+        del held
         return places
+
+    def point_at(self, columns: Sequence[Array]) -> list[Array]:
+        """Tells kernels where columns are; returns what has to stay there meanwhile."""
+        held = [np.ascontiguousarray(column) for column in columns]
+        for position, column in enumerate(held):
+            self.block[W_COLUMNS + position] = address(column)
+        return held
 
     def sync(self) -> None:
         """Enters the rows that have come."""

@@ -4,7 +4,6 @@ finds the others, and the places of all rows of what was found."""
 from __future__ import annotations
 
 from flintlog.engines.local.kernels.layout import (
-    COLUMN_WORDS,
     INDEX_ALL,
     INDEX_DENSE,
     P_CAPACITY,
@@ -17,13 +16,9 @@ from flintlog.engines.local.kernels.layout import (
     P_SHARED,
     P_SINK,
     R_ARITY,
-    R_COLUMNS,
     R_COUNT,
     R_VISIBLE,
-    R_WIDE,
     SINK_BATCH,
-    W_ROW,
-    W_TABLE,
     X_BITS,
     X_END,
     X_GROUPS,
@@ -32,20 +27,15 @@ from flintlog.engines.local.kernels.layout import (
     X_ROOM,
 )
 from flintlog.engines.local.kernels.source.indexes import lengthen_chains, row_word, value_of
-from flintlog.engines.local.kernels.source.row_ids import place_of, slot_of_laid
-from flintlog.engines.local.kernels.source.row_sets import take_row
+from flintlog.engines.local.kernels.source.row_ids import place_of
 from flintlog.engines.local.kernels.source.rules import begin_rule
-from flintlog.engines.local.kernels.source.sets import take_keys
-from flintlog.engines.local.kernels.source.words import below, function, load, store, store_half
+from flintlog.engines.local.kernels.source.words import function, load, store
 from flintlog.engines.local.kernels.update_layout import (
     BATCH_ROWS,
     FOUND_ROWS,
     K_PLACES,
     K_RELATION,
-    K_ROOM,
     NEEDS_INDEXES,
-    NEEDS_RANGE,
-    NEEDS_ROWS,
     Q_BATCH,
     Q_BINDS,
     Q_NGIVEN,
@@ -60,12 +50,10 @@ from flintlog.engines.local.kernels.update_layout import (
     U_COLUMNS,
     U_INDEXES,
     U_KEPT,
-    U_NEW_KEY,
     U_NINDEXES,
     U_NOWN,
     U_STALE,
     U_VALUES,
-    U_WHERE,
     VALUE_CONST,
 )
 
@@ -138,30 +126,6 @@ def find_place(update, search, place, kept, i):
     """The place of the row that a place, or the head, has in an instance; -1 for one that never was."""
     arity = load(load(kept, K_RELATION), R_ARITY)
     return place_of(load(kept, K_PLACES), lay_found(update, search, place, arity, i))
-
-
-@function
-def enter_row(update, kept):
-    """Gives the row that was looked for last a place in the log; returns it, or less than 0 what is needed first."""
-    relation, places = load(kept, K_RELATION), load(kept, K_PLACES)
-    values = load(update, U_VALUES)
-    count = load(relation, R_COUNT)
-    if count >= load(kept, K_ROOM):
-        store(update, U_WHERE, kept)
-        return -NEEDS_ROWS
-    for c in range(load(relation, R_ARITY)):
-        at = R_COLUMNS + COLUMN_WORDS * c
-        if below(load(relation, at + 3), load(values, c) - load(relation, at)):
-            store(update, U_WHERE, kept)
-            return -NEEDS_RANGE
-    row = load(places, W_ROW)
-    if load(relation, R_WIDE):
-        take_row(relation, row, False)
-    elif take_keys(relation, row, 1, update + 8 * U_NEW_KEY, False) >> 32 == 0:
-        store(update, U_WHERE, kept)
-        return -NEEDS_ROWS  # the set is too crowded
-    store_half(load(places, W_TABLE), slot_of_laid(places), count + 1)
-    return count
 
 
 @function

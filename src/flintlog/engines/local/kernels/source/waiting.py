@@ -3,7 +3,8 @@ effect."""
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.source.searches import enter_row, find_place
+from flintlog.engines.local.kernels.source.entries import enter_row
+from flintlog.engines.local.kernels.source.searches import find_place
 from flintlog.engines.local.kernels.source.words import function, inlined, load, load_half, store
 from flintlog.engines.local.kernels.update_layout import (
     A_COUNT,
