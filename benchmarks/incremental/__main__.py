@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     sizes.set_defaults(action=_updates)
 
     epochs = actions.add_parser("elastic", parents=[common], help="small and large updates, with every strategy")
-    _add_count(epochs, "--repeat", 3, "times that all epochs are measured")
+    _add_count(epochs, "--repeat", 3, "times that all epochs are measured, or fewer where they take long")
     epochs.add_argument("--strategies", type=_strategies, default=list(elastic.STRATEGIES), help="default: all")
     epochs.set_defaults(action=_elastic)
 

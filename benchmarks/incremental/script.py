@@ -57,6 +57,17 @@ class Outcome:
         return self.figures[key].median if self.status == "ok" and key in self.figures else None
 
 
+def together(first: Outcome, second: Outcome) -> Outcome:
+    """What two workers of the same script came to; not all is well if one of them failed."""
+    figures = {
+        key: Timing(one.wall + other.wall, one.cpu + other.cpu, one.changed + other.changed)
+        for key, one in first.figures.items()
+        if (other := second.figures.get(key)) is not None
+    }
+    worst = first if first.status != "ok" else second
+    return Outcome(worst.status, worst.message, figures, max(first.mb, second.mb))
+
+
 def outcome_of(table: dict[str, Any]) -> Outcome:
     """An outcome from its JSON."""
     figures = {key: Timing(**timing) for key, timing in table["figures"].items()}

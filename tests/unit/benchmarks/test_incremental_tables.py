@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from benchmarks.incremental.goals import Goal, tally, verdict
 from benchmarks.incremental.memory import Footprint
 from benchmarks.incremental.process import gathered
 from benchmarks.incremental.results import Found, joined, read
-from benchmarks.incremental.script import Outcome, Timing
+from benchmarks.incremental.script import Outcome, Timing, together
 from benchmarks.incremental.table3 import Batch
 from benchmarks.incremental.updates import Update
 from benchmarks.process import Finished
@@ -136,6 +137,26 @@ def test_totals_stand_beside_recomputing() -> None:
     assert "Goals met: 3 of 3." in lines
     assert "| 7 | − 100 | 1 | 5 | 1 |" in lines
     assert "| 8 | − 10 | 0.1 | 0.1 | 1 |" in lines
+
+
+def test_a_strategy_that_takes_long_is_measured_fewer_times() -> None:
+    auto = course("auto", 0.1, 1.0)
+    often = Course(auto.case, "auto", 10, 100, together(auto.outcome, course("auto", 0.3, 1.0).outcome))
+    assert often.times == 2
+    assert often.at_least == pytest.approx(5.0)
+    cut_off = Course(auto.case, "dred", 10, 100, replace(course("dred", 0.1, 9.0).outcome, status="timeout"))
+    text = elastic.markdown([often, course("update", 0.1, 5.0), cut_off])
+    assert "- 1 ×: galen:galen, update\n" in text
+    assert "| galen : galen | 10 / 100 | 5 | 12 | – | over 20 | – | – |" in text
+
+
+def test_workers_of_one_script_are_taken_together() -> None:
+    first, second = outcome({"a": [1.0], "b": [2.0]}, mb=3.0), outcome({"a": [3.0]}, mb=2.0)
+    both = together(first, second)
+    assert (both.status, both.mb) == ("ok", 3.0)
+    assert both.figures == {"a": Timing([1.0, 3.0], [1.0, 3.0], [1000, 3000])}
+    assert together(first, replace(second, status="wrong", message="no")).message == "no"
+    assert together(replace(first, status="timeout"), second).status == "timeout"
 
 
 def test_goals_of_the_automatic_choice() -> None:
