@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.incremental import kept as room
-from flintlog.incremental.kept import NEVER, Kept
+from flintlog.incremental import net_changes
+from flintlog.incremental.kept import Kept
+from flintlog.incremental.net_changes import NEVER
 
 
+@pytest.mark.parametrize("one_by_one", [0, 1_000])
 @pytest.mark.parametrize("scanned", [0, 1, 1_000_000])
-def test_changes_are_found_either_way(scanned: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_are_found_either_way(scanned: int, one_by_one: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_SCANNED", scanned)
+    monkeypatch.setattr(net_changes, "_ONE_BY_ONE", one_by_one)
     kept = Kept(Relation("r", 1))
     places = kept.enter([np.arange(200)], 200)
     kept.set_round(places[:100], 1)

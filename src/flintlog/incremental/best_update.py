@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from flintlog.engines.best import Best
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, ChosenRows, Kept
+from flintlog.incremental.kept import ChosenRows, Kept
 from flintlog.incremental.lookup import Lookup
+from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick, all_instances, no_tick
 
 # Columns of rows, and the level of each.

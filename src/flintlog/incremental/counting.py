@@ -19,8 +19,9 @@ from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER, Kept
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.lookup import Lookup
+from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.preparation import Preparation
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick, all_instances, no_tick
 from flintlog.ir.scalar import Column

@@ -14,7 +14,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import NEVER
+from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate
 
 Heads = tuple[str, Array]

@@ -16,7 +16,8 @@ from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
 from flintlog.incremental.delete_rederive import DeleteRederive
 from flintlog.incremental.folds import FoldUpdate
-from flintlog.incremental.kept import NO_ROWS, Kept, current
+from flintlog.incremental.kept import Kept, current
+from flintlog.incremental.net_changes import NO_ROWS
 from flintlog.incremental.normal import Normal
 from flintlog.incremental.rule_changes import RuleChanges
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick

@@ -13,7 +13,7 @@ from flintlog.engines.local.by_rows import encode
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.derivations import Derivations, Derived
 from flintlog.incremental.explanation import Explanation, RowName, Step
-from flintlog.incremental.kept import NEVER
+from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.spelling import print_clause, print_literal, spelled, with_values
 from flintlog.incremental.state import State
 from flintlog.incremental.stratum import KeptStratum

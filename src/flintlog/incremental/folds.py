@@ -13,8 +13,9 @@ from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.incremental.distinct import distinct
-from flintlog.incremental.kept import NEVER, Kept
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.lookup import Lookup
+from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.preparation import Preparation
 from flintlog.ir.relation import Aggregate, Scan
 

@@ -21,10 +21,9 @@ from flintlog.engines.local.storage.some_rows import SomeRows
 from flintlog.engines.memory import MemoryGuard
 from flintlog.incremental.distinct import each_once
 from flintlog.incremental.kept_block import KeptBlock
+from flintlog.incremental.net_changes import NEVER, NO_ROWS, lost_and_gained
 from flintlog.io.column_facts import ColumnFacts
 
-# The round of a row that is not there.
-NEVER = (1 << 31) - 1
 UNKNOWN = -1
 # So many rows are compared in the time that one place is sorted.
 _SCANNED = 32
@@ -36,7 +35,6 @@ MOST_NEW = 2
 # Kernels get room for so many new rows at least.
 FEW_NEW = 64
 
-NO_ROWS: Array = np.empty(0, np.int64)
 _NO_DIFFERENCE = NO_ROWS, NO_ROWS
 
 T = TypeVar("T", bound=np.generic)
@@ -171,6 +169,8 @@ class Kept:
 
     def some(self, places: Array) -> SomeRows:
         """Some rows, to be looked at later."""
+        if not places.size:
+            return SomeRows(NO_ROWS, self.relation.packing, self.relation.arity, 0)
         return self.relation.rows_at(places)
 
     def is_whole(self) -> bool:
@@ -303,12 +303,8 @@ class Kept:
         if self._difference is None:
             if not self._is_changed():
                 return _NO_DIFFERENCE
-            if self._are_many_touched():
-                rows = self.changed()
-            else:
-                rows = np.concatenate(self._touched)
-            was, is_there = self.old[rows] != NEVER, self.new[rows] != NEVER
-            self._difference = each_once(rows[was > is_there]), each_once(rows[was < is_there])
+            touched = [self.changed()] if self._are_many_touched() else self._touched
+            self._difference = lost_and_gained(self.old, self.new, touched)
         return self._difference
 
     def keep(self) -> None:

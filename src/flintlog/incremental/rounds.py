@@ -9,7 +9,8 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.clause import Clause
-from flintlog.incremental.kept import NEVER, Kept
+from flintlog.incremental.kept import Kept
+from flintlog.incremental.net_changes import NEVER
 
 _ALWAYS = np.int32(0)
 

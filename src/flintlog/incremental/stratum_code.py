@@ -44,7 +44,8 @@ from flintlog.engines.local.storage.block import Block, block_of
 from flintlog.engines.local.storage.index import Index
 from flintlog.incremental.clause import Place
 from flintlog.incremental.instances import PLAN_AGAIN
-from flintlog.incremental.kept import NEVER, Kept
+from flintlog.incremental.kept import Kept
+from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.rule_update import ClauseUpdate
 from flintlog.incremental.workspace import Workspace
 from flintlog.ir.scalar import Column, Const, Scalar

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flintlog.engines.local.storage.packing import Array, Packing
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SomeRows:
     """A copy of the rows as they stand in the log, packed or as rows of words: columns are made when somebody looks."""
 
