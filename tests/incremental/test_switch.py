@@ -135,6 +135,6 @@ def test_a_state_learns() -> None:
             reasons.append(database.state.recomputed.get("p", ""))
             stratum.seconds = 1e-9
             database.change({}, {"e": edges[200:201]}, strategy="update")
-    assert "would have taken longer" in reasons[0]
-    assert reasons[2] == "an update of this size would take longer"
+    assert "went beyond its budget" in reasons[0]
+    assert reasons[2] == "an update of this size goes beyond its budget"
     assert len(database.rows("p")) == 401 * 400 // 2

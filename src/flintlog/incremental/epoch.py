@@ -137,7 +137,7 @@ class Epoch:
             return "an update by dred has kept no rounds"
         if self._strategy == "auto" and stratum.clauses and not self._is_worth_trying(stratum, difference.size):
             stratum.switch.skipped()
-            return "an update of this size would take longer"
+            return "an update of this size goes beyond its budget"
         return ""
 
     def _is_worth_trying(self, stratum: KeptStratum, size: int) -> bool:
@@ -175,7 +175,7 @@ class Epoch:
         if self._strategy == "auto":
             stratum.switch.learned(Outcome(difference.size, finished, meter.instances, seconds))
         if not finished:
-            self._give_up(stratum, "the update would have taken longer")
+            self._give_up(stratum, "the update went beyond its budget")
 
     def _give_up(self, stratum: KeptStratum, why: str) -> None:
         for name in stratum.relations:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.kernels.update_layout import K_ROOM
-from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.packing import Array, range_of
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.storage.resources import Resources
 from flintlog.engines.local.storage.row_places import RowPlaces
@@ -32,6 +32,8 @@ MOST_GONE, FEW = 2, 100_000
 # Rows that were computed again become the log, if they are this many times as many as the log has places.
 MOST_NEW = 2
 
+# Up to so many rows get their places one after the other; of more, tables grow at once for those that are missing.
+_ENTERED_ONE_BY_ONE = 1000
 # Kernels get room for so many new rows at least.
 FEW_NEW = 64
 
@@ -122,23 +124,25 @@ class Kept:
         return found
 
     def _enter_by_kernel(self, columns: Sequence[Array], size: int, found: Array) -> int:
-        """As far as rows need not be packed anew; returns how many were done."""
-        if self.relation.ranges is None or not columns:
+        """Few rows, as far as they need not be packed anew; returns how many were done."""
+        if self.relation.ranges is None or not columns or size > _ENTERED_ONE_BY_ONE:
             return 0
         held, done, stuck = self.places.point_at(columns), 0, -1
-        while True:
-            self.let_in()
-            done = kernels().enter_columns(self.block.address, done, size, address(found))
-            if done in (size, stuck):
-                break
-            if self.relation.size >= self.block[K_ROOM]:
-                self.make_room()
-            elif self.relation.widen([int(column[done]) for column in held]):
-                stuck = done
-            else:
-                break
-        self.catch_up()
-        return done
+        try:
+            while True:
+                self.let_in()
+                done = kernels().enter_columns(self.block.address, done, size, address(found))
+                if done in (size, stuck):
+                    return done
+                if self.relation.size >= self.block[K_ROOM]:
+                    self.make_room()
+                    continue
+                ranges, stuck = [range_of(column[done:]) for column in held], done
+                if not self.relation.fits(ranges):
+                    return done
+                self.relation.prepare(ranges)
+        finally:
+            self.catch_up()
 
     def _enter_others(self, columns: Sequence[Array], size: int) -> Array:
         found = self.find(columns, size)

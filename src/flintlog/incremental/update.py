@@ -20,7 +20,7 @@ or the instances of a rule that computes what they do not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -204,6 +204,11 @@ class StratumUpdate(RuleUpdate):
                 code = codes[id(clause)]
                 self._take(kind, code, code.width, clause.instances.all())
 
+    def _counted(self, found: Iterable[Found]) -> Iterator[Found]:
+        for some in found:
+            self._tick(some.size)
+            yield some
+
     def _enter(self, head: Kept, found: Found) -> Array:
         """The places of heads, which may make the log move, or pack its rows anew: no rule is being run."""
         layout = head.relation.layout
@@ -217,8 +222,7 @@ class StratumUpdate(RuleUpdate):
     def _take(self, kind: int, code: ClauseCode, place: int, found: Iterable[Found]) -> None:
         """Gives instances to the kernels. All are found first: to enter their heads may change what is searched."""
         clause, head = code.clause, self._code.kept[code.clause.relation]
-        for some in list(found):
-            self._tick(some.size)
+        for some in list(self._counted(found)):
             if kind == ADDED:
                 some = _coming(clause, some)
                 heads = self._enter(head, some)
