@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import flintlog
@@ -116,10 +120,36 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
     try:
-        return _run(_parser().parse_args(argv))
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        with _interrupts() as heard:
+            try:
+                return _run(_parser().parse_args(argv))
+            except Exception as error:
+                if heard:  # an import, and what C has called, make something else of it
+                    raise KeyboardInterrupt from error
+                return _bug(error)
+    except KeyboardInterrupt as interrupt:
+        print(": ".join(["interrupted", *map(str, interrupt.args)]), file=sys.stderr)
         return 130
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """The interrupts that have come; each raises KeyboardInterrupt, as usual."""
+    heard: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield heard  # somebody else deals with them
+        return
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -142,8 +172,6 @@ def _run(args: argparse.Namespace) -> int:
         # Whoever read our output has gone; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:
-        return _bug(error)
 
 
 def _bug(error: Exception) -> int:

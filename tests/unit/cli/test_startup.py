@@ -31,6 +31,31 @@ print(*(name for name in ("pyarrow", "pandas", "numpy", "flintlog.compiler", "fl
     assert done.stdout.split() == []
 
 
+INTERRUPTED = """
+import signal, sys
+from flintlog.cli import commands
+from flintlog.__main__ import main
+
+def check(args):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise RuntimeError("what an import makes of it") from None
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+commands.check = check
+sys.argv = ["flintlog", "check", "p.dl"]
+code = main()
+signal.raise_signal(signal.SIGINT)  # too late to matter
+sys.exit(code)
+"""
+
+
+def test_an_interrupt_is_one_also_where_it_is_taken_for_something_else():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_the_package_is_a_command_too():
     done = subprocess.run([sys.executable, "-m", "flintlog", "--help"], check=True, capture_output=True, text=True)
     assert done.stdout.startswith("usage: flintlog ")
