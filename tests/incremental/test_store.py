@@ -14,8 +14,9 @@ import pytest
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.incremental import store
 from flintlog.incremental.instances import Instances
-from flintlog.incremental.journal import Change
+from flintlog.incremental.journal import BEGIN, Change
 from flintlog.incremental.maintained import Maintained
+from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
 from flintlog.types import NEGATIVE_NAN, Adt
 
@@ -93,6 +94,7 @@ def test_a_commit_that_was_cut_off_is_none(database: Maintained, tmp_path: Path,
     journal.write_bytes(whole + second[:kept])
     writer = opened(tmp_path / "db", writes=True)
     assert writer.epoch == 1
+    assert [warning.code for warning in writer.warnings] == ["W940"] * (kept != 0)
     assert len(writer.rows("p")) == 6
     writer.commit(Change(2, {}, {"e": [("x", "y")]}))
     writer.close()
@@ -185,7 +187,7 @@ def test_damage_amid_the_journal_is_found(database: Maintained, tmp_path: Path) 
     database.close()
     journal = tmp_path / "db" / "journal-0"
     content = bytearray(journal.read_bytes())
-    content[20] ^= 1
+    content[len(BEGIN) + 20] ^= 1
     journal.write_bytes(content)
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db")
@@ -199,7 +201,7 @@ def test_damage_of_the_head_of_a_record_is_found(database: Maintained, tmp_path:
     database.close()
     journal = tmp_path / "db" / "journal-0"
     content = bytearray(journal.read_bytes())
-    content[at] ^= 0x80
+    content[len(BEGIN) + at] ^= 0x80
     journal.write_bytes(content)
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db")
@@ -211,7 +213,74 @@ def test_room_that_was_never_filled_is_no_damage(database: Maintained, tmp_path:
     database.close()
     with (tmp_path / "db" / "journal-0").open("ab") as journal:
         journal.write(bytes(100))
-    assert opened(tmp_path / "db").epoch == 1
+    reader = opened(tmp_path / "db")
+    assert reader.epoch == 1
+    assert "the last 100 bytes" in reader.warnings[0].message
+
+
+def test_the_last_record_with_another_bit_is_left_out_and_said(database: Maintained, tmp_path: Path) -> None:
+    for epoch in (1, 2):
+        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
+    database.close()
+    journal = tmp_path / "db" / "journal-0"
+    content = bytearray(journal.read_bytes())
+    content[-5] ^= 1
+    journal.write_bytes(content)
+    reader = opened(tmp_path / "db")
+    assert reader.epoch == 1
+    assert [warning.code for warning in reader.warnings] == ["W940"]
+
+
+@pytest.mark.parametrize("kept", [0, 5])
+def test_an_emptied_journal_is_damage(database: Maintained, tmp_path: Path, kept: int) -> None:
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    database.close()
+    os.truncate(tmp_path / "db" / "journal-0", kept)
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E942"
+
+
+def test_a_journal_that_was_made_without_a_beginning_is_read(database: Maintained, tmp_path: Path) -> None:
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    database.close()
+    journal, manifest = tmp_path / "db" / "journal-0", tmp_path / "db" / store.MANIFEST
+    journal.write_bytes(journal.read_bytes().removeprefix(BEGIN))
+    table = json.loads(manifest.read_text())
+    del table["journal_begins_with"]
+    manifest.write_text(json.dumps({**table, "checksum": store._checksum(table)}))
+    writer = opened(tmp_path / "db", writes=True)
+    assert (writer.epoch, writer.warnings) == (1, [])
+    writer.commit(Change(2, {}, {"e": [("d", "e")]}))
+    writer.close()
+    assert len(opened(tmp_path / "db").rows("p")) == 10
+
+
+def test_a_closed_database_answers_nothing(database: Maintained) -> None:
+    database.close()
+    for question in (lambda: database.rows("p"), lambda: database.query("p(x, y)"), database.check):
+        with pytest.raises(FlintlogError) as caught:
+            question()
+        assert code_of(caught) == "E947"
+
+
+def test_what_cannot_be_read_again_is_closed(database: Maintained, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update runs out of memory, and so does reading everything anew after it: nothing of that may be committed."""
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+
+    def no_room(*arguments: object, **named: object) -> None:
+        raise FlintlogError([Diagnostic("E803", "no room")])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "update", no_room)
+        with pytest.raises(FlintlogError):
+            database.commit(Change(2, {}, {"e": [("d", "e")]}))
+    with pytest.raises(FlintlogError) as caught:
+        database.commit(Change(2, {}, {"e": [("d", "e")]}))
+    assert code_of(caught) == "E947"
+    again = opened(database._store.folder, writes=True)
+    assert len(again.rows("p")) == 6
+    again.close()
 
 
 @pytest.mark.parametrize("content", ["[]", "3", '{"format": 1}', "{", '{"format": 1, "files": {}}'])

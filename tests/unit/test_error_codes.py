@@ -38,4 +38,4 @@ def test_nearly_every_code_has_a_wrong_program():
     # E651 is a second defence behind E604; E654, E714 and W703 take a run on Spark.
     # The codes of the command line, of the Python interface and of IR text have tests elsewhere.
     expected = {"E127", "E651", "E654", "E712", "E713", "E714", "E802", "E803", "W702", "W703"}
-    assert {code for code in without if not code.startswith("E9")} == expected
+    assert {code for code in without if code[1] != "9"} == expected

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import inf
 from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from flintlog.api.changes import Changes
 from flintlog.api.facts import relation_for, rows_of
 from flintlog.api.functors import bind_functors
 from flintlog.api.program import Program
@@ -23,90 +22,16 @@ from flintlog.incremental.epoch import STRATEGIES
 from flintlog.incremental.explain import DEPTH
 from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
-from flintlog.incremental.maintained import Bind, Maintained, RowChanges
+from flintlog.incremental.maintained import Bind, Maintained
 from flintlog.incremental.rule_texts import RuleText, readers_of, rules_of, with_items, without_relation, without_rule
 from flintlog.incremental.store import Store
 from flintlog.incremental.switch import BUDGET
-from flintlog.io import write_facts
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
-from flintlog.passes.context import wanted_by_directives
 from flintlog.syntax.printer import print_program
 from flintlog.types import Row
 
 Functors = Mapping[str, Callable[..., Any]]
-
-
-@dataclass(frozen=True)
-class RelationChanges:
-    """What a transaction changed in a relation."""
-
-    inserted: RelationResult
-    deleted: RelationResult
-
-
-class Changes(Mapping[str, RelationChanges]):
-    """What a transaction changed: rows inserted and deleted, by relation; none for relations that stay as they are.
-    `recomputed` are the relations that were computed again as a whole, each with the reason."""
-
-    def __init__(
-        self, changed: Mapping[str, RowChanges], program: ir.Program, recomputed: Mapping[str, str], word_size: int
-    ) -> None:
-        self._changed, self._program, self._word_size = changed, program, word_size
-        self.recomputed = {name: why for name, why in recomputed.items() if name in program.relations}
-
-    def __getitem__(self, name: str) -> RelationChanges:
-        relations = self._program.relations
-        if name not in relations:
-            raise unknown_relation(name, relations)
-        changed = self._changed.get(name)
-        inserted, deleted = (changed.inserted, changed.deleted) if changed else ([], [])
-        types = self._program.types
-        return RelationChanges(
-            RelationResult(relations[name], inserted, types), RelationResult(relations[name], deleted, types)
-        )
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._changed
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._changed)
-
-    def __repr__(self) -> str:
-        rows = [f"{name}: +{len(some.inserted)} -{len(some.deleted)}" for name, some in self._changed.items()]
-        return f"<changes of {', '.join(rows) or 'nothing'}>"
-
-    def __len__(self) -> int:
-        return len(self._changed)
-
-    def outputs(self) -> list[str]:
-        """The relations that the program shows; all, if it shows none."""
-        wanted = wanted_by_directives(self._program)
-        return [name for name in self._program.relations if name in wanted or not wanted]
-
-    def write(self, directory: str | PathLike[str]) -> None:
-        """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, tab-separated. What an earlier
-        transaction wrote there about an output that has not changed is removed."""
-        for name in self.outputs():
-            changed = self._changed.get(name)
-            for kind in ("inserted", "deleted"):
-                file = f"{name}.{kind}.csv"
-                if changed is not None:
-                    self._write(name, getattr(changed, kind), Path(directory), file)
-                else:
-                    (Path(directory) / file).unlink(missing_ok=True)
-
-    def _write(self, name: str, rows: Collection[Row], directory: Path, file: str) -> None:
-        write_facts(
-            name,
-            self._program.relations[name].columns,
-            {"filename": file},
-            rows,
-            self._program.types,
-            output_dir=directory,
-            word_size=self._word_size,
-            stdout=sys.stdout,
-        )
 
 
 class Transaction:
@@ -289,6 +214,11 @@ class Database:
     def word_size(self) -> int:
         return self._maintained.word_size
 
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """What was odd about the directory when it was opened."""
+        return self._maintained.warnings
+
     def rules(self) -> list[RuleText]:
         """The rules with the names by which they can be removed."""
         return rules_of(self.text)
@@ -342,8 +272,9 @@ class Database:
         change._commit()
 
     def commit(self, change: Change, strategy: str) -> Changes:
-        changed = self._maintained.commit(change, strategy)
-        return Changes(changed, self._maintained.program, self._maintained.state.recomputed, self.word_size)
+        maintained, before = self._maintained, self._maintained.program
+        changed = maintained.commit(change, strategy)
+        return Changes(changed, maintained.program, before, maintained.state.recomputed, self.word_size)
 
     def tell(self, changes: Changes) -> None:
         for callback in self._callbacks:

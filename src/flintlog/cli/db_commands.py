@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flintlog.api.database import Changes, Database
+from flintlog.api.changes import Changes
+from flintlog.api.database import Database
 from flintlog.api.functors import load_functors
 from flintlog.api.program import Program
 from flintlog.compiler import read_source
@@ -41,7 +43,7 @@ def update(args: Namespace) -> int:
         raise FlintlogError([Diagnostic("E900", "there is nothing to change", note=note)])
     with _opened(args) as database:
         _make_room_for_changes(args)
-        with database.transaction(args.strategy) as change:
+        with _told_if_committed(database), database.transaction(args.strategy) as change:
             for there, relation, file in said:  # a row that goes and comes stays
                 (change.insert if there else change.delete)(relation, file)
         for warning in change.warnings:
@@ -55,7 +57,7 @@ def rules(args: Namespace) -> int:
     with _opened(args, read_only=not changes) as database:
         if changes:
             _make_room_for_changes(args)
-            with database.transaction(args.strategy) as change:
+            with _told_if_committed(database), database.transaction(args.strategy) as change:
                 for id in args.remove:
                     change.remove_rule(id)
                 for relation in args.drop:
@@ -91,10 +93,10 @@ def explain(args: Namespace) -> int:
 def check(args: Namespace) -> int:
     with _opened(args, read_only=True) as database:
         problems = database.check()
-        rows = sum(len(database[name]) for name in database)
+        counts = _count(sum(len(database[name]) for name in database), "row"), _count(database.epoch, "transaction")
     for problem in problems:
         print(problem)
-    print(f"{args.directory}: {'not ' if problems else ''}as computed anew ({rows:,} rows)", file=sys.stderr)
+    print(f"{args.directory}: {'not ' if problems else ''}as computed anew ({', '.join(counts)})", file=sys.stderr)
     return 1 if problems else 0
 
 
@@ -104,8 +106,27 @@ def compact(args: Namespace) -> int:
     return 0
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def _opened(args: Namespace, *, read_only: bool = False) -> Database:
-    return Database.open(args.directory, read_only=read_only, functors=_functors(args))
+    database = Database.open(args.directory, read_only=read_only, functors=_functors(args))
+    for warning in database.warnings:
+        print(warning.render(), file=sys.stderr)
+    return database
+
+
+@contextmanager
+def _told_if_committed(database: Database) -> Iterator[None]:
+    """An interrupt says what has become of the transaction."""
+    epoch = database.epoch
+    try:
+        yield
+    except KeyboardInterrupt:
+        is_committed = database.epoch > epoch
+        what = "the transaction is committed, what it changed is not shown" if is_committed else "nothing has changed"
+        raise KeyboardInterrupt(what) from None
 
 
 def _functors(args: Namespace) -> Mapping[str, Callable[..., Any]]:
@@ -139,8 +160,9 @@ def _show(changes: Changes, args: Namespace) -> None:
     if not args.quiet:
         if not changed:
             print("no output has changed", file=sys.stderr)
-        for name, why in changes.recomputed.items():
-            print(f"computed again: {name} ({why})", file=sys.stderr)
+        for why in dict.fromkeys(changes.recomputed.values()):
+            names = [name for name, other in changes.recomputed.items() if other == why]
+            print(f"computed again: {', '.join(names)} ({why})", file=sys.stderr)
     if args.changes:
         try:
             changes.write(Path(args.changes))

@@ -1,7 +1,8 @@
 """The log of changes: what every transaction since the last snapshot was told, each with a checksum.
 
 A transaction is committed when its record is on disk, whole. What comes after the last whole record is of one that was
-cut off, and is taken away before the next.
+cut off, and is taken away before the next. The file begins with `BEGIN`, so that an emptied one is not taken for one
+without changes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from flintlog.types import NAN, NEGATIVE_NAN, Adt, Row, Value
 _HEAD = struct.Struct("<QI")  # length and checksum of what follows
 _CHECKSUM = struct.Struct("<I")  # of the head
 _START = _HEAD.size + _CHECKSUM.size
+BEGIN = b"flintlog journal"
 
 
 class Damaged(Exception):
@@ -40,25 +42,30 @@ class Change:
 
 
 class Journal:
-    """A file of changes that grows at its end. Only one process appends to it, and only through one object."""
+    """A file of changes that grows at its end. Only one process appends to it, and only through one object. Those that
+    were made before there was a `begin` have none."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, begin: bytes = BEGIN) -> None:
+        self._path, self._begin = path, begin
+        self.cut_off = 0
         self._end: int | None = None  # of what is whole, once that was looked at
 
     def create(self) -> None:
-        with self._path.open("xb") as stream:
+        with self._path.open("xb", buffering=0) as stream:
+            _write_all(stream, self._begin)
             os.fsync(stream.fileno())
-        self._end = 0
+        self._end = len(self._begin)
 
     def changes(self) -> list[Change]:
-        """All that was committed."""
-        return [_change(payload) for payload, _ in self._records()]
+        """All that was committed. `cut_off` says how many bytes there are after that."""
+        records = list(self._records())
+        self.cut_off = self.size() - (records[-1][1] if records else len(self._begin))
+        return [_change(payload) for payload, _ in records]
 
     def append(self, change: Change) -> None:
         """Commits a change: it is on disk when this returns."""
         if self._end is None:
-            self._end = max((end for _, end in self._records()), default=0)
+            self._end = max((end for _, end in self._records()), default=len(self._begin))
         payload = _payload(change)
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
@@ -81,6 +88,8 @@ class Journal:
         """Every whole record, and where it ends. Raises Damaged if one that is not whole is not the last."""
         with self._path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
+            if stream.read(len(self._begin)) != self._begin:
+                raise Damaged(f"`{self._path}` is not what was written")
             while len(start := stream.read(_START)) == _START:
                 head, [checked] = start[: _HEAD.size], _CHECKSUM.unpack(start[_HEAD.size :])
                 if zlib.crc32(head) != checked:

@@ -20,6 +20,7 @@ from flintlog.engines.numbered_values import NumberedValues
 from flintlog.incremental.explain import Explainer
 from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
+from flintlog.incremental.net_changes import NO_ROWS
 from flintlog.incremental.normal import normal_form
 from flintlog.incremental.question import Question, answers, goal_of, question_of
 from flintlog.incremental.rule_texts import heads_of
@@ -137,6 +138,11 @@ class Maintained:
         evaluation = Evaluation(functions=self._functions, word_size=word_size)
         self.state = State(normal_form(self.program), self._machine, evaluation, budget=budget)
 
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """About what was opened."""
+        return self._store.warnings
+
     def close(self) -> None:
         """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
         try:
@@ -151,13 +157,14 @@ class Maintained:
     @contextmanager
     def _whole(self) -> Iterator[None]:
         """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
-        everything is as the directory has it."""
+        everything is as the directory has it; if that fails, too, the database is closed."""
+        self._store.require_open()
         try:
             yield
         except BaseException as error:
             is_ours = isinstance(error, FlintlogError) and error.diagnostics[0].code != OUT_OF_MEMORY
             if not is_ours:
-                with uninterrupted():
+                with self._closed_on_failure(), uninterrupted():
                     self._read()
             raise
 
@@ -177,7 +184,7 @@ class Maintained:
         before = self.text, self.program
         try:
             self._apply(change, strategy)
-            changed = self._changed()
+            changed = self._changed() | self._dropped(before[1])
             with uninterrupted():
                 self._store.commit(change)
                 self._keep(change)
@@ -227,6 +234,17 @@ class Maintained:
                 result[name] = RowChanges(self._rows(name, gained), self._rows(name, lost))
         return result
 
+    def _dropped(self, before: Program) -> dict[str, RowChanges]:
+        """Relations that the program has no longer lose all their rows."""
+        result = {}
+        for name in before.relations.keys() - self.program.relations.keys():
+            kept, kinds = self.state.kept[name], before.relations[name].kinds
+            none, all_rows = kept.some(NO_ROWS), kept.some(kept.present())
+            result[name] = RowChanges(
+                StoredRows(none, kinds, self._machine), StoredRows(all_rows, kinds, self._machine)
+            )
+        return result
+
     def compact(self) -> None:
         """Writes everything anew, without what is no longer needed."""
         started = time.perf_counter()
@@ -241,6 +259,7 @@ class Maintained:
     # --- Rows -------------------------------------------------------------------------------------
 
     def rows(self, name: str) -> StoredRows:
+        self._store.require_open()
         return self._rows(name, self.state.kept[name].present())
 
     def _rows(self, name: str, places: Array) -> StoredRows:

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,13 +24,14 @@ from zlib import crc32
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import Change, Damaged, Journal
+from flintlog.incremental.journal import BEGIN, Change, Damaged, Journal
 from flintlog.incremental.kept import Kept
 from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
 RESTORE = "restore the directory from a copy, or create the database again"
+_WRITING = 0.05  # seconds in which a transaction is written
 # A journal of fewer bytes, or of fewer times what its snapshot has, is left as it is.
 LEAST_JOURNAL, MOST_JOURNAL = 1 << 23, 4
 
@@ -43,6 +45,7 @@ class Store:
         self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
+        self.warnings: list[Diagnostic] = []  # about what was read
         self._journal: Journal
 
     @property
@@ -64,14 +67,27 @@ class Store:
             self._manifest = self._read_manifest()
             try:
                 snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
-                self._journal = Journal(self.folder / self._manifest["journal"])
-                return snapshot, self._journal.changes()
+                begin = self._manifest.get("journal_begins_with", "").encode("ascii")
+                self._journal = Journal(self.folder / self._manifest["journal"], begin)
+                return snapshot, self._changes()
             except (Damaged, OSError) as problem:
                 if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
                     what = f"`{problem.filename}`: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
                     damaged = Diagnostic("E942", f"the database is damaged: {what}", note=RESTORE)
                     raise FlintlogError([damaged]) from None
         raise FlintlogError([Diagnostic("E942", f"`{self.folder}` changes faster than it can be read")])
+
+    def _changes(self) -> list[Change]:
+        self.warnings = []
+        changes = self._journal.changes()
+        if self._journal.cut_off and not self.is_locked:
+            time.sleep(_WRITING)  # somebody may be at it
+            changes = self._journal.changes()
+        if remains := self._journal.cut_off:
+            message = f"the last {remains:,} bytes of `{self.folder / self._manifest['journal']}` are no transaction"
+            note = "they are left out: one was cut off while it was written, which is all right, or the file is damaged"
+            self.warnings.append(Diagnostic("W940", message, note=note))
+        return changes
 
     def _read_manifest(self) -> dict[str, Any]:
         try:
@@ -104,6 +120,10 @@ class Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = (self.folder / LOCK).open("ab")
+        except (FileExistsError, NotADirectoryError) as error:
+            above = "" if isinstance(error, FileExistsError) else "in "
+            message = f"a database is a directory, and `{self.folder}` is {above}a file"
+            raise FlintlogError([Diagnostic("E949", message, note="name another directory")]) from None
         except OSError as error:
             raise self._cannot_write(error) from None
         try:
@@ -138,10 +158,14 @@ class Store:
         if self._lock is not None and self._process != os.getpid():
             note = "open it in the process that writes, and close it before"
             raise FlintlogError([Diagnostic("E947", f"`{self.folder}` was opened by another process", note=note)])
+        self.require_open()
         if self._lock is None:
-            how = "closed" if self._is_closed else "open to read only"
-            note = "open it again" if self._is_closed else "open it without `read_only`"
-            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is {how}", note=note)])
+            note = "open it without `read_only`"
+            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is open to read only", note=note)])
+
+    def require_open(self) -> None:
+        if self._is_closed:
+            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is closed", note="open it again")])
 
     def require_no_remains(self) -> None:
         """Raises where there is all of a database but its manifest. One that was cut off while it was made has no
@@ -149,7 +173,7 @@ class Store:
         remains = self.folder.iterdir() if self.folder.is_dir() else ()
         for path in remains:
             journal = re.fullmatch(r"journal-(\d+)", path.name)
-            if journal and (int(journal[1]) or path.stat().st_size):
+            if journal and (int(journal[1]) or path.stat().st_size > len(BEGIN)):
                 message = f"the database is damaged: `{self.folder / MANIFEST}` is missing"
                 raise FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
@@ -184,6 +208,7 @@ class Store:
             "epoch": epoch,
             "snapshot": name,
             "journal": journal,
+            "journal_begins_with": BEGIN.decode("ascii"),
             "files": files,
             "options": dict(options),
         }

@@ -36,7 +36,7 @@ def test_facts_come_and_go(here: Path) -> None:
     assert (here / "out/path.inserted.csv").read_text() == "1\t4\n2\t4\n3\t4\n"
     done = flintlog("db", "update", "db", "--delete", "edge=new.facts", "--strategy", "dred", cwd=here)
     assert done.stdout == "path\t+0\t-3\n"
-    assert flintlog("db", "check", "db", cwd=here).stderr == "db: as computed anew (5 rows)\n"
+    assert flintlog("db", "check", "db", cwd=here).stderr == "db: as computed anew (5 rows, 2 transactions)\n"
     assert flintlog("db", "compact", "db", cwd=here).returncode == 0
     assert (here / "db/snapshot-2").is_dir()
 
@@ -49,6 +49,22 @@ def test_rules_come_and_go(here: Path) -> None:
     done = flintlog("db", "rules", "db", "--remove", names["path(x, x) :- edge(x, _)."], cwd=here)
     assert done.stdout == "path\t+0\t-2\n"
     assert len(flintlog("db", "rules", "db", cwd=here).stdout.splitlines()) == 2
+
+
+def test_a_dropped_output_is_told(here: Path) -> None:
+    added = ".decl q(x: number)  q(x) :- edge(x, _).  .output q"
+    done = flintlog("db", "rules", "db", "--add", added, "--changes", "out", cwd=here)
+    assert done.stdout == "q\t+2\t-0\n"
+    done = flintlog("db", "rules", "db", "--drop", "q", "--changes", "out", cwd=here)
+    assert done.stdout == "q\t+0\t-2\n"
+    assert (here / "out/q.deleted.csv").read_text() == "1\n2\n"
+    assert (here / "out/q.inserted.csv").read_text() == ""
+    flintlog("db", "update", "db", "--insert", "edge=new.facts", "--changes", "out", cwd=here)
+
+
+def test_what_is_computed_again_is_said_once_a_reason(here: Path) -> None:
+    done = flintlog("db", "update", "db", "--insert", "edge=new.facts", "--strategy", "bootstrap", cwd=here)
+    assert done.stderr == "computed again: path (the update was to be a bootstrap)\n"
 
 
 def test_questions_are_answered(here: Path) -> None:
@@ -66,6 +82,8 @@ def test_mistakes(here: Path) -> None:
     assert "E944" in refused("db", "create", "db", "paths.dl", "-F", "facts", cwd=here)
     assert "E970" in refused("db", "update", "db", "--insert", "edge=new.facts", "--strategy", "no", cwd=here)
     assert not (here / "nowhere").exists()
+    for folder, what in (("paths.dl", "is a file"), ("paths.dl/db", "is in a file")):
+        assert f"`{folder}` {what}" in refused("db", "create", folder, "paths.dl", "-F", "facts", cwd=here)
 
 
 def test_nothing_is_committed_that_cannot_be_told(here: Path) -> None:
@@ -91,6 +109,15 @@ def test_files_are_read_as_inputs_are(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text('"com,ma",b\n')
     assert flintlog("db", "create", "db", "p.dl", cwd=tmp_path).stderr.startswith("db: 1 relations, 1 rows")
     assert flintlog("db", "update", "db", "--delete", "s=s.csv", cwd=tmp_path).stdout == "s\t+0\t-1\n"
+
+
+def test_the_end_of_a_journal_that_is_no_transaction_is_said(here: Path) -> None:
+    flintlog("db", "update", "db", "--insert", "edge=new.facts", cwd=here)
+    journal = here / "db/journal-0"
+    journal.write_bytes(journal.read_bytes()[:-3])
+    done = flintlog("db", "query", "db", "edge(3, 4)", cwd=here)
+    assert (done.returncode, done.stdout) == (0, "false\n")
+    assert done.stderr.startswith("warning[W940]: the last ")
 
 
 def test_what_is_committed_and_cannot_be_told_is_said(here: Path) -> None:

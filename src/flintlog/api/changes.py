@@ -1,0 +1,101 @@
+"""What a transaction changed, for whoever asked for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from flintlog.api.result import RelationResult, unknown_relation
+from flintlog.incremental.maintained import RowChanges
+from flintlog.io import write_facts
+from flintlog.ir import program as ir
+from flintlog.passes.context import wanted_by_directives
+from flintlog.types import Row
+
+
+@dataclass(frozen=True)
+class RelationChanges:
+    """What a transaction changed in a relation."""
+
+    inserted: RelationResult
+    deleted: RelationResult
+
+
+class Changes(Mapping[str, RelationChanges]):
+    """What a transaction changed: rows inserted and deleted, by relation; none for relations that stay as they are.
+    `recomputed` are the relations that were computed again as a whole, each with the reason."""
+
+    def __init__(
+        self,
+        changed: Mapping[str, RowChanges],
+        program: ir.Program,
+        before: ir.Program,
+        recomputed: Mapping[str, str],
+        word_size: int,
+    ) -> None:
+        self._changed, self._program, self._before, self._word_size = changed, program, before, word_size
+        self.recomputed = {name: why for name, why in recomputed.items() if name in program.relations}
+
+    def _program_with(self, name: str) -> ir.Program:
+        """The program that has a relation: the one before, if it was dropped."""
+        return self._program if name in self._program.relations else self._before
+
+    def __getitem__(self, name: str) -> RelationChanges:
+        program = self._program_with(name)
+        if name not in program.relations:
+            raise unknown_relation(name, self._program.relations)
+        changed, relation = self._changed.get(name), program.relations[name]
+        inserted, deleted = (changed.inserted, changed.deleted) if changed else ([], [])
+        return RelationChanges(
+            RelationResult(relation, inserted, program.types), RelationResult(relation, deleted, program.types)
+        )
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._changed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._changed)
+
+    def __repr__(self) -> str:
+        rows = [f"{name}: +{len(some.inserted)} -{len(some.deleted)}" for name, some in self._changed.items()]
+        return f"<changes of {', '.join(rows) or 'nothing'}>"
+
+    def __len__(self) -> int:
+        return len(self._changed)
+
+    def outputs(self) -> list[str]:
+        """The relations that the program shows, and those that it showed and has no longer; all, if it shows none."""
+        shown = _shown_by(self._program)
+        return [*shown, *(name for name in _shown_by(self._before) if name not in self._program.relations)]
+
+    def write(self, directory: str | PathLike[str]) -> None:
+        """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, tab-separated. What an earlier
+        transaction wrote there about an output that has not changed is removed."""
+        for name in self.outputs():
+            changed = self._changed.get(name)
+            for kind in ("inserted", "deleted"):
+                file = f"{name}.{kind}.csv"
+                if changed is not None:
+                    self._write(name, getattr(changed, kind), Path(directory), file)
+                else:
+                    (Path(directory) / file).unlink(missing_ok=True)
+
+    def _write(self, name: str, rows: Collection[Row], directory: Path, file: str) -> None:
+        write_facts(
+            name,
+            self._program_with(name).relations[name].columns,
+            {"filename": file},
+            rows,
+            self._program_with(name).types,
+            output_dir=directory,
+            word_size=self._word_size,
+            stdout=sys.stdout,
+        )
+
+
+def _shown_by(program: ir.Program) -> list[str]:
+    wanted = wanted_by_directives(program)
+    return [name for name in program.relations if name in wanted or not wanted]
