@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -136,3 +137,43 @@ def test_interrupts(most_new: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_many_interrupts(seed: int, tmp_path: Path) -> None:
     assert follow(tmp_path / "db", 100 + seed, 60, seed % 2 * 2) > 10
+
+
+@contextmanager
+def signalled(file: str, at: int) -> Iterator[list[int]]:
+    """Sends the process an interrupt after so many lines of a file; what is left of these is yielded."""
+    left = [at]
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            left[0] -= 1
+            if left[0] == 0:
+                signal.raise_signal(signal.SIGINT)
+        return line
+
+    sys.settrace(lambda frame, event, _: line if frame.f_code.co_filename.endswith(file) else None)
+    try:
+        yield left
+    finally:
+        sys.settrace(None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # between `open` and `with`
+def test_nothing_is_lost_where_a_snapshot_is_interrupted(tmp_path: Path) -> None:
+    edge, at, is_interrupted = 0, 0, True
+    with fl.Database.create(tmp_path / "db", fl.Program(".decl e(x: number)")) as database:
+        while is_interrupted:
+            at += 1
+            with database.transaction() as before:
+                before.insert("e", [(edge := edge + 1,)])
+            with suppress(KeyboardInterrupt), signalled("store.py", at) as left:
+                database.compact()
+            is_interrupted = left[0] <= 0
+            with database.transaction() as after:
+                after.insert("e", [(edge := edge + 1,)])
+            with fl.Database.open(tmp_path / "db", read_only=True) as reader:
+                assert len(reader["e"]) == edge
+            others = {path.name for path in (tmp_path / "db").glob("*-*")}
+            if not is_interrupted:
+                assert len(others) == 2  # one snapshot, one journal
+    assert at > 50

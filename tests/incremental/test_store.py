@@ -231,6 +231,15 @@ def test_the_last_record_with_another_bit_is_left_out_and_said(database: Maintai
     assert [warning.code for warning in reader.warnings] == ["W940"]
 
 
+def test_nothing_is_committed_to_a_journal_that_was_removed(database: Maintained, tmp_path: Path) -> None:
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    (tmp_path / "db" / "journal-0").unlink()
+    with pytest.raises(FlintlogError) as caught:
+        database.commit(Change(2, {}, {"e": [("d", "e")]}))
+    assert code_of(caught) == "E949"
+    assert (database.epoch, len(database.rows("p"))) == (1, 6)
+
+
 @pytest.mark.parametrize("kept", [0, 5])
 def test_an_emptied_journal_is_damage(database: Maintained, tmp_path: Path, kept: int) -> None:
     database.commit(Change(1, {}, {"e": [("c", "d")]}))

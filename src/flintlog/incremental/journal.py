@@ -7,6 +7,7 @@ without changes.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import struct
@@ -46,20 +47,25 @@ class Journal:
     were made before there was a `begin` have none."""
 
     def __init__(self, path: Path, begin: bytes = BEGIN) -> None:
-        self._path, self._begin = path, begin
+        self.path, self._begin = path, begin
+        self._stream: FileIO | None = None  # of who appends
         self.cut_off = 0
         self._end: int | None = None  # of what is whole, once that was looked at
 
     def create(self) -> None:
-        with self._path.open("xb", buffering=0) as stream:
-            _write_all(stream, self._begin)
-            os.fsync(stream.fileno())
+        self._stream = self.path.open("xb", buffering=0)
+        try:
+            _write_all(self._stream, self._begin)
+            os.fsync(self._stream.fileno())
+        except OSError:
+            self.close()
+            raise
         self._end = len(self._begin)
 
     def changes(self) -> list[Change]:
         """All that was committed. `cut_off` says how many bytes there are after that."""
         records = list(self._records())
-        self.cut_off = self.size() - (records[-1][1] if records else len(self._begin))
+        self.cut_off = self.path.stat().st_size - (records[-1][1] if records else len(self._begin))
         return [_change(payload) for payload, _ in records]
 
     def append(self, change: Change) -> None:
@@ -69,38 +75,53 @@ class Journal:
         payload = _payload(change)
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
-        with self._path.open("r+b", buffering=0) as stream:
-            if os.fstat(stream.fileno()).st_size != self._end:
-                stream.truncate(self._end)
-            stream.seek(self._end)
-            try:
-                _write_all(stream, record)
-                os.fsync(stream.fileno())
-            except OSError:
-                stream.truncate(self._end)  # so that what was not promised is not found
-                raise
+        stream = self._opened()
+        stream.seek(self._end)
+        try:
+            _write_all(stream, record)
+            os.fsync(stream.fileno())
+        except OSError:
+            stream.truncate(self._end)  # so that what was not promised is not found
+            raise
         self._end += len(record)
 
+    def _opened(self) -> FileIO:
+        """The file to append to, without what is not whole. Raises OSError if somebody has removed it."""
+        if self._stream is None:
+            self._stream = self.path.open("r+b", buffering=0)
+        found = os.fstat(self._stream.fileno())
+        if found.st_nlink == 0:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
+        if found.st_size != self._end:
+            self._stream.truncate(self._end)
+        return self._stream
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
     def size(self) -> int:
-        return self._path.stat().st_size
+        """Of what is whole, for who appends."""
+        return self._end or 0
 
     def _records(self) -> Iterator[tuple[bytes, int]]:
         """Every whole record, and where it ends. Raises Damaged if one that is not whole is not the last."""
-        with self._path.open("rb") as stream:
+        with self.path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             if stream.read(len(self._begin)) != self._begin:
-                raise Damaged(f"`{self._path}` is not what was written")
+                raise Damaged(f"`{self.path}` is not what was written")
             while len(start := stream.read(_START)) == _START:
                 head, [checked] = start[: _HEAD.size], _CHECKSUM.unpack(start[_HEAD.size :])
                 if zlib.crc32(head) != checked:
                     if any(start) or any(stream.read()):  # zeros are room that was made for a record, and never filled
-                        raise Damaged(f"`{self._path}` is not what was written")
+                        raise Damaged(f"`{self.path}` is not what was written")
                     return
                 length, checksum = _HEAD.unpack(head)
                 payload = stream.read(length)
                 if len(payload) != length or zlib.crc32(payload) != checksum:
                     if stream.tell() < size:
-                        raise Damaged(f"`{self._path}` is not what was written")
+                        raise Damaged(f"`{self.path}` is not what was written")
                     return
                 yield payload, stream.tell()
 

@@ -27,6 +27,7 @@ from flintlog.engines.numbered_values import NumberedValues
 from flintlog.incremental.journal import BEGIN, Change, Damaged, Journal
 from flintlog.incremental.kept import Kept
 from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
+from flintlog.incremental.uninterrupted import uninterrupted
 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
@@ -46,7 +47,7 @@ class Store:
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
         self.warnings: list[Diagnostic] = []  # about what was read
-        self._journal: Journal
+        self._journal: Journal | None = None
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -68,7 +69,7 @@ class Store:
             try:
                 snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
                 begin = self._manifest.get("journal_begins_with", "").encode("ascii")
-                self._journal = Journal(self.folder / self._manifest["journal"], begin)
+                self._use(Journal(self.folder / self._manifest["journal"], begin))
                 return snapshot, self._changes()
             except (Damaged, OSError) as problem:
                 if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
@@ -78,6 +79,7 @@ class Store:
         raise FlintlogError([Diagnostic("E942", f"`{self.folder}` changes faster than it can be read")])
 
     def _changes(self) -> list[Change]:
+        assert self._journal is not None
         self.warnings = []
         changes = self._journal.changes()
         if self._journal.cut_off and not self.is_locked:
@@ -135,11 +137,18 @@ class Store:
 
     def close(self) -> None:
         self._is_closed = True
+        self._use(None)
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
+    def _use(self, journal: Journal | None) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        self._journal = journal
+
     def commit(self, change: Change) -> None:
+        assert self._journal is not None
         try:
             self._journal.append(change)
         except OSError as error:
@@ -185,29 +194,35 @@ class Store:
     ) -> None:
         """Writes a snapshot, which counts from here on, and forgets the one before it."""
         self.require_lock()
+        name, journal = f"snapshot-{epoch}", Journal(self.folder / f"journal-{epoch}")
         try:
-            self._keep(epoch, program, values, kept, options)
-        except OSError as error:
-            with suppress(OSError):
-                self._remove_others()  # what was written of it
-            raise self._cannot_write(error) from None
+            self._remove_others()  # a snapshot that was cut off, too
+            if self._manifest.get("snapshot") == name:
+                return
+            files = write_snapshot(self.folder / name, program, values, kept)
+            journal.create()
+            sync_folder(self.folder)
+            self._begin_with(name, journal, epoch, files, options)
+            sync_folder(self.folder)
+            self._remove_others()
+        except BaseException as error:
+            if self._journal is not journal:
+                journal.close()
+                with suppress(OSError):
+                    self._remove_others()  # what was written of it
+            if isinstance(error, OSError):
+                raise self._cannot_write(error) from None
+            raise
 
-    def _keep(
-        self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
+    def _begin_with(
+        self, snapshot: str, journal: Journal, epoch: int, files: Mapping[str, Any], options: Mapping[str, Any]
     ) -> None:
-        name, journal = f"snapshot-{epoch}", f"journal-{epoch}"
-        self._remove_others()  # a snapshot that was cut off, too
-        if self._manifest.get("snapshot") == name:
-            return
-        files = write_snapshot(self.folder / name, program, values, kept)
-        next_journal = Journal(self.folder / journal)
-        next_journal.create()
-        sync_folder(self.folder)
+        """From here on, these count: on disk, and for whoever commits."""
         manifest = {
             "format": FORMAT,
             "epoch": epoch,
-            "snapshot": name,
-            "journal": journal,
+            "snapshot": snapshot,
+            "journal": journal.path.name,
             "journal_begins_with": BEGIN.decode("ascii"),
             "files": files,
             "options": dict(options),
@@ -218,14 +233,15 @@ class Store:
             json.dump(manifest, stream, indent=1)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.replace(self.folder / MANIFEST)
-        sync_folder(self.folder)
-        self._manifest, self._journal = manifest, next_journal
-        self._remove_others()
+        with uninterrupted():
+            temporary.replace(self.folder / MANIFEST)
+            self._manifest = manifest
+            self._use(journal)
 
     def is_worth_compacting(self) -> bool:
         """Whether the journal has grown to some times the size of the snapshot, and is not small."""
         snapshot: int = sum(file["size"] for file in self._manifest["files"].values())
+        assert self._journal is not None
         return self._journal.size() > max(LEAST_JOURNAL, MOST_JOURNAL * snapshot)
 
     def _remove_others(self) -> None:
