@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from benchmarks.results import Status
 
-Action = Literal["create", "run", "insert", "delete", "compare", "check"]
+Action = Literal["create", "run", "insert", "delete", "sync", "compare", "check"]
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,9 @@ class Step:
     """One thing to do with the facts in a folder.
 
     `create` a database of them; `run` the program on them; `insert` them into the database or `delete` them from it;
-    `compare` the database's sizes with what these facts give; `check` all that it holds, too. Figures are kept under
-    `key`; a step without one warms up.
+    `sync` as many bytes as the last of these has written to a file of its own, the least that a commit takes; `compare`
+    the database's sizes with what these facts give; `check` all that it holds, too. Figures are kept under `key`; a
+    step without one warms up.
     """
 
     action: Action

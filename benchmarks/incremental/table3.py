@@ -16,7 +16,7 @@ from benchmarks.incremental.script import Outcome, Step, outcome_of
 
 CASES = ("rdfs:lubm1-rdfs", "rdfs_s:lubm1-rdfs", "owl2rl:lubm1-rdfs", "tc:RAND-1k", "tc:RMAT-1k")
 BATCHES = (50.0, 75.0, 90.0, 99.0, 99.9)
-MATERIALISE, ADD, DELETE = "Mat", "+", "−"
+MATERIALISE, ADD, DELETE, SYNC = "Mat", "+", "−", "fsync"
 
 
 @dataclass
@@ -70,17 +70,19 @@ def _steps(case: Case, percent: float, facts: int, number: int, scratch: Path) -
     yield Step("insert", more, ADD if counts else "")
     yield Step("compare", case.folder)  # a check would make indexes that the deletion needs
     yield Step("delete", more, DELETE if counts else "")
+    yield Step("sync", more, SYNC if counts else "")
     yield Step("check", batch)
 
 
 def markdown(batches: Sequence[Batch]) -> str:
-    header = ["program : data", "batch", "facts ±", "Mat s", "+ s", "− s", "+ ÷ Mat", "− ÷ Mat", "− ÷ +", "goal met"]
+    header = ["program : data", "batch", "facts ±", "Mat s", "+ s", "− s", "fsync s"]
+    header += ["+ ÷ Mat", "− ÷ Mat", "− ÷ +", "goal met"]
     goals = [goal for batch in batches for goal in batch.goals()]
     return cells.paragraphs([cells.table(header, map(_row, batches)), "\n".join(tally(goals))])
 
 
 def _row(batch: Batch) -> Sequence[str]:
-    times = [cells.seconds(batch.outcome.seconds(key)) for key in (MATERIALISE, ADD, DELETE)]
+    times = [cells.seconds(batch.outcome.seconds(key)) for key in (MATERIALISE, ADD, DELETE, SYNC)]
     shares = [cells.percentage(batch.ratio(key, MATERIALISE)) for key in (ADD, DELETE)]
     name = batch.case.replace(":", " : ")
     figures = [*times, *shares, cells.ratio(batch.ratio(DELETE, ADD))]

@@ -5,6 +5,7 @@ Writes a line of JSON for every step that has a key, and one more if a step fail
 
 import gc
 import json
+import os
 import shutil
 import sys
 import time
@@ -33,7 +34,8 @@ class Player:
         self._program = fl.Program.load(program)
         self._compiled = self._program.compilation.program  # before the clock runs
         self._derived = {rule.relation for stratum in self._compiled.strata for rule in stratum.rules}
-        self._path = work / "database"
+        self._path, self._scratch = work / "database", work / "scratch"
+        self._written = 0  # bytes of the last change
         self._database: fl.Database | None = None
 
     def play(self, step: Step) -> dict[str, Any]:
@@ -43,6 +45,7 @@ class Player:
             "run": self._run,
             "insert": self._change,
             "delete": self._change,
+            "sync": self._sync,
             "compare": self._compare,
             "check": self._check,
         }
@@ -66,12 +69,22 @@ class Player:
         return figures
 
     def _change(self, step: Step) -> dict[str, Any]:
-        database, facts = self._opened(), self._facts(step.folder)
+        database, facts, before = self._opened(), self._facts(step.folder), self._journal_size()
         with _timed() as figures, database.transaction(strategy=step.strategy) as change:
             for relation, rows in facts.items():
                 (change.insert if step.action == "insert" else change.delete)(relation, rows)
         changes = [found for relation, found in change.result.items() if relation in self._derived]
         figures["changed"] = sum(len(found.inserted) + len(found.deleted) for found in changes)
+        self._written = max(0, self._journal_size() - before)
+        return figures
+
+    def _journal_size(self) -> int:
+        return sum(path.stat().st_size for path in self._path.glob("journal-*"))
+
+    def _sync(self, step: Step) -> dict[str, Any]:
+        with self._scratch.open("ab", buffering=0) as stream, _timed() as figures:
+            stream.write(bytes(self._written))
+            os.fsync(stream.fileno())
         return figures
 
     def _compare(self, step: Step) -> dict[str, Any]:

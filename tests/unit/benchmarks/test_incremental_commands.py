@@ -66,7 +66,7 @@ def measured(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
 def test_table3(measured: Any, tmp_path: Path) -> None:
     (row,) = measured("table3", "owl2rl", "--batches", "75", "--sets", "2").rows
     assert (row.outcome.status, row.percent, row.facts) == ("ok", 75, 8)
-    assert [len(row.outcome.figures[key].wall) for key in ("Mat", "+", "−")] == [2, 2, 2]
+    assert [len(row.outcome.figures[key].wall) for key in ("Mat", "+", "−", "fsync")] == [2, 2, 2, 2]
     assert row.outcome.figures["+"].changed == row.outcome.figures["−"].changed != [0, 0]
     assert list((tmp_path / "build" / "work").glob("tmp*")) == []
 

@@ -67,8 +67,10 @@ def missed(goals: Any) -> list[str]:
 
 
 def test_a_batch_is_a_line_with_its_shares() -> None:
-    line = table3.markdown([batch(75, {"Mat": [2.0, 1.0, 3.0], "+": [0.5], "−": [0.6]})]).splitlines()[2]
-    assert line == "| tc : RAND-1k | 75 % | 10 | 2 | 0.5 | 0.6 | 25 % | 30 % | 1.2 | yes |"
+    line = table3.markdown([batch(75, {"Mat": [2.0, 1.0, 3.0], "+": [0.5], "−": [0.6], "fsync": [0.1]})]).splitlines()[
+        2
+    ]
+    assert line == "| tc : RAND-1k | 75 % | 10 | 2 | 0.5 | 0.6 | 0.1 | 25 % | 30 % | 1.2 | yes |"
 
 
 def test_shares_are_asked_for_at_the_largest_batch_only() -> None:
@@ -86,7 +88,7 @@ def test_a_batch_without_times_misses_its_goals() -> None:
     late = Batch("tc:RAND-1k", 99.9, 10, LATE)
     assert len(missed(late.goals())) == 3
     text = page.markdown(found("table3", late))
-    assert "| tc : RAND-1k | 99.9 % | 10 | – | – | – | – | – | – | **no** |" in text
+    assert "| tc : RAND-1k | 99.9 % | 10 | – | – | – | – | – | – | – | **no** |" in text
     assert "- tc:RAND-1k, 99.9 %: timeout, not done after 60 s" in text
 
 
