@@ -10,43 +10,16 @@ from errno import ENOSPC
 from pathlib import Path
 
 import pytest
+from tests.incremental.stored import EDGES, PATHS, code_of, opened
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.incremental import store
 from flintlog.incremental.instances import Instances
-from flintlog.incremental.journal import BEGIN, Change
+from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
 from flintlog.types import NEGATIVE_NAN, Adt
-
-PATHS = """
-    .decl e(x: symbol, y: symbol)
-    .decl p(x: symbol, y: symbol)
-    .decl n(c: number)
-    p(x, y) :- e(x, y).
-    p(x, z) :- p(x, y), e(y, z).
-    n(c) :- c = count : { p(_, _) }.
-"""
-EDGES = [("a", "b"), ("b", "c")]
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Maintained]:
-    database = Maintained(Store(tmp_path / "db"))
-    database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
-    yield database
-    database.close()
-
-
-def opened(folder: Path, *, writes: bool = False) -> Maintained:
-    database = Maintained(Store(folder))
-    database.open(writes=writes)
-    return database
-
-
-def code_of(caught: pytest.ExceptionInfo[FlintlogError]) -> str:
-    return caught.value.diagnostics[0].code
 
 
 def test_a_commit_says_what_changed_and_is_there_for_others(database: Maintained, tmp_path: Path) -> None:
@@ -81,24 +54,6 @@ def test_there_is_one_writer_and_any_number_of_readers(database: Maintained, tmp
     assert list(opened(tmp_path / "db").rows("n")) == [(3,)]
     database.close()
     opened(tmp_path / "db", writes=True).close()
-
-
-@pytest.mark.parametrize("kept", [0, 1, 7, 8, 20, -1])
-def test_a_commit_that_was_cut_off_is_none(database: Maintained, tmp_path: Path, kept: int) -> None:
-    database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    journal = tmp_path / "db" / "journal-0"
-    whole = journal.read_bytes()
-    database.commit(Change(2, {}, {"e": [("d", "e")]}))
-    database.close()
-    second = journal.read_bytes()[len(whole) :]
-    journal.write_bytes(whole + second[:kept])
-    writer = opened(tmp_path / "db", writes=True)
-    assert writer.epoch == 1
-    assert [warning.code for warning in writer.warnings] == ["W940"] * (kept != 0)
-    assert len(writer.rows("p")) == 6
-    writer.commit(Change(2, {}, {"e": [("x", "y")]}))
-    writer.close()
-    assert ("x", "y") in opened(tmp_path / "db").rows("p")
 
 
 def test_a_failed_change_leaves_no_trace(database: Maintained, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,56 +136,6 @@ def test_what_took_long_is_not_done_again(
     assert len(opened(tmp_path / "db").rows("p")) == 6
 
 
-def test_damage_amid_the_journal_is_found(database: Maintained, tmp_path: Path) -> None:
-    for epoch in (1, 2):
-        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
-    database.close()
-    journal = tmp_path / "db" / "journal-0"
-    content = bytearray(journal.read_bytes())
-    content[len(BEGIN) + 20] ^= 1
-    journal.write_bytes(content)
-    with pytest.raises(FlintlogError) as caught:
-        opened(tmp_path / "db")
-    assert code_of(caught) == "E942"
-
-
-@pytest.mark.parametrize("at", range(16))
-def test_damage_of_the_head_of_a_record_is_found(database: Maintained, tmp_path: Path, at: int) -> None:
-    for epoch in (1, 2):
-        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
-    database.close()
-    journal = tmp_path / "db" / "journal-0"
-    content = bytearray(journal.read_bytes())
-    content[len(BEGIN) + at] ^= 0x80
-    journal.write_bytes(content)
-    with pytest.raises(FlintlogError) as caught:
-        opened(tmp_path / "db")
-    assert code_of(caught) == "E942"
-
-
-def test_room_that_was_never_filled_is_no_damage(database: Maintained, tmp_path: Path) -> None:
-    database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    database.close()
-    with (tmp_path / "db" / "journal-0").open("ab") as journal:
-        journal.write(bytes(100))
-    reader = opened(tmp_path / "db")
-    assert reader.epoch == 1
-    assert "the last 100 bytes" in reader.warnings[0].message
-
-
-def test_the_last_record_with_another_bit_is_left_out_and_said(database: Maintained, tmp_path: Path) -> None:
-    for epoch in (1, 2):
-        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
-    database.close()
-    journal = tmp_path / "db" / "journal-0"
-    content = bytearray(journal.read_bytes())
-    content[-5] ^= 1
-    journal.write_bytes(content)
-    reader = opened(tmp_path / "db")
-    assert reader.epoch == 1
-    assert [warning.code for warning in reader.warnings] == ["W940"]
-
-
 def test_nothing_is_committed_to_a_journal_that_was_removed(database: Maintained, tmp_path: Path) -> None:
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     (tmp_path / "db" / "journal-0").unlink()
@@ -238,31 +143,6 @@ def test_nothing_is_committed_to_a_journal_that_was_removed(database: Maintained
         database.commit(Change(2, {}, {"e": [("d", "e")]}))
     assert code_of(caught) == "E949"
     assert (database.epoch, len(database.rows("p"))) == (1, 6)
-
-
-@pytest.mark.parametrize("kept", [0, 5])
-def test_an_emptied_journal_is_damage(database: Maintained, tmp_path: Path, kept: int) -> None:
-    database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    database.close()
-    os.truncate(tmp_path / "db" / "journal-0", kept)
-    with pytest.raises(FlintlogError) as caught:
-        opened(tmp_path / "db")
-    assert code_of(caught) == "E942"
-
-
-def test_a_journal_that_was_made_without_a_beginning_is_read(database: Maintained, tmp_path: Path) -> None:
-    database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    database.close()
-    journal, manifest = tmp_path / "db" / "journal-0", tmp_path / "db" / store.MANIFEST
-    journal.write_bytes(journal.read_bytes().removeprefix(BEGIN))
-    table = json.loads(manifest.read_text())
-    del table["journal_begins_with"]
-    manifest.write_text(json.dumps({**table, "checksum": store._checksum(table)}))
-    writer = opened(tmp_path / "db", writes=True)
-    assert (writer.epoch, writer.warnings) == (1, [])
-    writer.commit(Change(2, {}, {"e": [("d", "e")]}))
-    writer.close()
-    assert len(opened(tmp_path / "db").rows("p")) == 10
 
 
 def test_a_closed_database_answers_nothing(database: Maintained) -> None:
@@ -290,26 +170,6 @@ def test_what_cannot_be_read_again_is_closed(database: Maintained, monkeypatch: 
     again = opened(database._store.folder, writes=True)
     assert len(again.rows("p")) == 6
     again.close()
-
-
-@pytest.mark.parametrize("content", ["[]", "3", '{"format": 1}', "{", '{"format": 1, "files": {}}'])
-def test_a_manifest_that_is_none(database: Maintained, tmp_path: Path, content: str) -> None:
-    database.close()
-    (tmp_path / "db" / "manifest.json").write_text(content)
-    with pytest.raises(FlintlogError) as caught:
-        opened(tmp_path / "db")
-    assert code_of(caught) in ("E942", "E943")
-
-
-def test_a_manifest_with_another_bit(database: Maintained, tmp_path: Path) -> None:
-    database.close()
-    manifest = tmp_path / "db" / "manifest.json"
-    content = manifest.read_bytes()
-    for place in range(len(content)):
-        manifest.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.raises(FlintlogError) as caught:
-            opened(tmp_path / "db")
-        assert code_of(caught) in ("E942", "E943")
 
 
 def test_a_commit_stands_where_there_is_no_room_for_a_snapshot(
@@ -346,21 +206,6 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FlintlogError) as caught:
         Maintained(Store(file)).create(PATHS, {}, word_size=64, budget=0.2)
     assert code_of(caught) == "E949"
-
-
-def test_damage_is_found(database: Maintained, tmp_path: Path) -> None:
-    database.close()
-    file = tmp_path / "db" / "snapshot-0" / "values.arrow"
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
-    with pytest.raises(FlintlogError) as caught:
-        opened(tmp_path / "db")
-    assert code_of(caught) == "E942"
-    file.unlink()
-    with pytest.raises(FlintlogError) as caught:
-        opened(tmp_path / "db")
-    assert code_of(caught) == "E942"
 
 
 def test_directories_that_are_none_of_ours(database: Maintained, tmp_path: Path) -> None:
@@ -439,17 +284,6 @@ def test_a_database_without_room_for_indexes_is_there(tmp_path: Path, monkeypatc
     assert len(database.rows("p")) == 6
     assert database.check() == []
     database.close()
-
-
-def test_a_database_that_has_lost_its_manifest_is_damaged(tmp_path: Path, database: Maintained) -> None:
-    """Nobody is told to make another one in its place."""
-    database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    database.close()
-    (tmp_path / "db" / store.MANIFEST).unlink()
-    for attempt in (opened, lambda folder: Maintained(Store(folder)).create(PATHS, {}, word_size=64, budget=0.2)):
-        with pytest.raises(FlintlogError, match="is missing") as problem:
-            attempt(tmp_path / "db")
-        assert problem.value.diagnostics[0].code == "E942"
 
 
 def test_a_forked_process_does_not_write(database: Maintained) -> None:

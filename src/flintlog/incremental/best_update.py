@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from flintlog.engines.best import Best
 from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.chosen_rows import ChosenRows
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import ChosenRows, Kept
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.lookup import Lookup
 from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick, all_instances, no_tick

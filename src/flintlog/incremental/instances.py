@@ -20,8 +20,9 @@ from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.query import Query
 from flintlog.incremental.binder import Binder
+from flintlog.incremental.chosen_rows import ChosenRows
 from flintlog.incremental.clause import Clause
-from flintlog.incremental.kept import ChosenRows, Kept
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.preparation import Preparation
 from flintlog.ir.relation import Node
 from flintlog.ir.scalar import Scalar

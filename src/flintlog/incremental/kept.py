@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,22 +49,6 @@ class StoredRows:
     rounds: NDArray[np.int32]
     counts: NDArray[np.int32]
     given: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenRows:
-    """Some rows of a relation by their places, none of them twice; columns are made once, however many rules look."""
-
-    kept: Kept
-    places: Array
-
-    @property
-    def size(self) -> int:
-        return self.places.size
-
-    @cached_property
-    def columns(self) -> list[Array]:
-        return self.kept.columns(self.places)
 
 
 class Kept:

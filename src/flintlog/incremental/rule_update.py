@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.chosen_rows import ChosenRows
 from flintlog.incremental.instances import Found, Instances
-from flintlog.incremental.kept import ChosenRows, Kept
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.rounds import ClauseRounds
 from flintlog.ir.program import Rule
 

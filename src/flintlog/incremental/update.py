@@ -56,8 +56,9 @@ from flintlog.engines.local.kernels.update_layout import (
 )
 from flintlog.engines.local.storage.block import block_of
 from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.chosen_rows import ChosenRows
 from flintlog.incremental.instances import Found
-from flintlog.incremental.kept import ChosenRows, Kept
+from flintlog.incremental.kept import Kept
 from flintlog.incremental.net_changes import NEVER, NO_ROWS
 from flintlog.incremental.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick
 from flintlog.incremental.stratum_code import ClauseCode, StratumCode

@@ -8,8 +8,9 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.best_update import BestUpdate
+from flintlog.incremental.chosen_rows import ChosenRows
 from flintlog.incremental.counting import counted
-from flintlog.incremental.kept import UNKNOWN, ChosenRows
+from flintlog.incremental.kept import UNKNOWN
 from flintlog.incremental.net_changes import NEVER
 from flintlog.incremental.state import State
 from flintlog.incremental.stratum import KeptStratum

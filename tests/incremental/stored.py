@@ -1,0 +1,31 @@
+"""A small database in a directory, for tests of what is kept there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flintlog.diagnostics import FlintlogError
+from flintlog.incremental.maintained import Maintained
+from flintlog.incremental.store import Store
+
+PATHS = """
+    .decl e(x: symbol, y: symbol)
+    .decl p(x: symbol, y: symbol)
+    .decl n(c: number)
+    p(x, y) :- e(x, y).
+    p(x, z) :- p(x, y), e(y, z).
+    n(c) :- c = count : { p(_, _) }.
+"""
+EDGES = [("a", "b"), ("b", "c")]
+
+
+def opened(folder: Path, *, writes: bool = False) -> Maintained:
+    database = Maintained(Store(folder))
+    database.open(writes=writes)
+    return database
+
+
+def code_of(caught: pytest.ExceptionInfo[FlintlogError]) -> str:
+    return caught.value.diagnostics[0].code
