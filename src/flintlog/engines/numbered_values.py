@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from struct import pack
 from typing import Any, cast
 
@@ -42,9 +43,19 @@ class NumberedValues:
         return number
 
     def numbers(self, texts: Sequence[str]) -> list[int]:
-        """The numbers of symbols."""
-        found = list(map(self._numbers.get, texts))
-        return [self.number(text) for text in texts] if None in found else cast("list[int]", found)
+        """The numbers of symbols; in order of appearance for those that have none yet.
+
+        >>> NumberedValues(["a", "b"]).numbers(["c", "b", "d", "c"])
+        [2, 1, 3, 2]
+        """
+        numbers = self._numbers
+        found = list(map(numbers.get, texts))
+        if None not in found:
+            return cast("list[int]", found)
+        missing = [text for text, number in dict(zip(texts, found, strict=True)).items() if number is None]
+        numbers.update(zip(missing, count(len(self.values))))
+        self.values += missing
+        return [numbers[text] for text in texts]
 
     def learn(self, number: int, value: Value) -> None:
         """Takes in a value that has its number already. Numbers between that are left out have no value yet."""
