@@ -38,6 +38,21 @@ def test_zeros_of_two_signs(tmp_path: Path, strategy: str) -> None:
         assert signs(database) == {(1, -1.0)}
 
 
+def test_zeros_of_two_signs_in_one_transaction(tmp_path: Path) -> None:
+    program = fl.Program(".decl a(v: float)  .decl pair(v: float, w: float)  pair(v, w) :- a(v), a(w).")
+    with fl.Database.create(tmp_path / "d", program) as database:
+        with database.transaction() as change:
+            change.insert("a", [(0.0,), (-0.0,)])
+        assert (len(database["a"]), len(database["pair"])) == (2, 4)
+        with database.transaction() as change:
+            change.delete("a", [(0.0,)])
+            change.insert("a", [(-0.0,)])
+        [(left,)] = database["a"]
+        assert isinstance(left, float)
+        assert copysign(1.0, left) == -1.0
+        assert database.check() == []
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_what_is_no_number(tmp_path: Path, strategy: str) -> None:
     facts = {"p": [(1, nan), (2, nan), (1, 3.0)], "k": [(nan,)]}

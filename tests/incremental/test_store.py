@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from errno import ENOSPC
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.incremental.stored import EDGES, PATHS, code_of, opened
@@ -96,6 +97,29 @@ def test_an_interrupt_after_the_write_does_not_undo_it(
             database.commit(Change(1, {}, {"e": [("c", "d")]}))
     assert database.epoch == 1
     assert len(database.rows("p")) == len(opened(tmp_path / "db").rows("p")) == 6
+
+
+def test_an_interrupt_while_one_is_dealt_with_leaves_nothing_half(
+    database: Maintained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update = State.update
+
+    def interrupted(*arguments: Any, **named: Any) -> None:
+        update(*arguments, **named)
+        raise KeyboardInterrupt
+
+    def interrupted_too() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "update", interrupted)
+        patch.setattr("flintlog.incremental.maintained.uninterrupted", interrupted_too)
+        with pytest.raises(KeyboardInterrupt):
+            database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert len(database.rows("p")) == 3
+    assert database.check() == []
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    assert len(database.rows("p")) == 6
 
 
 def test_a_disk_that_is_full_is_said(database: Maintained, monkeypatch: pytest.MonkeyPatch) -> None:

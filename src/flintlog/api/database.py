@@ -16,6 +16,7 @@ from flintlog.api.functors import bind_functors
 from flintlog.api.program import Program
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
+from flintlog.api.said_rows import SaidRows
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.incremental.epoch import STRATEGIES
@@ -42,7 +43,7 @@ class Transaction:
         self._text = self._begun_with = database.text
         self._dropped: list[str] = []
         self.warnings: list[Diagnostic] = []
-        self._rows: dict[str, dict[Row, bool]] = {}
+        self._said: dict[str, SaidRows] = {}
         self._result: Changes | None = None
 
     def insert(self, relation: str, data: Any) -> None:
@@ -79,7 +80,9 @@ class Transaction:
             raise FlintlogError([Diagnostic("E946", message, note="begin another one")])
         program = self._database.program_of(self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
-        self._rows.setdefault(name, {}).update(dict.fromkeys(rows, there))
+        if name not in self._said:
+            self._said[name] = SaidRows(program, name)
+        self._said[name].say(rows, there=there)
 
     def _commit(self) -> None:
         with self._database.lock:
@@ -88,9 +91,8 @@ class Transaction:
 
     def _committed(self, database: Database) -> Changes:
         is_other = self._text != self._begun_with
-        if is_other and database.text != self._begun_with:
-            message = "another transaction has changed the program since this one began"
-            raise FlintlogError([Diagnostic("E973", message, note="begin it again")])
+        if database.text != self._begun_with:
+            self._require_same(database.program_of(database.text), is_other)
         try:
             program = database.program_of(self._text if is_other else database.text)
         except FlintlogError:
@@ -101,14 +103,22 @@ class Transaction:
                 message = f"`{name}` is dropped and declared anew in one transaction"
                 note = "drop it in one transaction, and declare it anew in the next"
                 raise FlintlogError([Diagnostic("E948", message, program.relations[name].span, note)])
-        said = {name: rows for name, rows in self._rows.items() if name in program.relations}
+        said = {name: rows for name, rows in self._said.items() if name in program.relations}
         change = Change(
             database.epoch + 1,
-            {name: [row for row, there in rows.items() if not there] for name, rows in said.items()},
-            {name: [row for row, there in rows.items() if there] for name, rows in said.items()},
+            {name: rows.rows(there=False) for name, rows in said.items()},
+            {name: rows.rows(there=True) for name, rows in said.items()},
             self._text if is_other else None,
         )
         return database.commit(change, self._strategy)
+
+    def _require_same(self, program: ir.Program, is_other: bool) -> None:
+        """Raises where others have made another program of what this transaction began with, and that matters."""
+        others = [f"`{name}`" for name, said in self._said.items() if not said.fits(program)]
+        if is_other or others:
+            what = "the program" if is_other else ", ".join(others)
+            message = f"another transaction has changed {what} since this one began"
+            raise FlintlogError([Diagnostic("E973", message, note="begin it again")])
 
     def _say_who_reads_what_is_dropped(self) -> None:
         """Raises for rules that read a relation which is not there any more."""

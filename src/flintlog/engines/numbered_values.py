@@ -31,11 +31,11 @@ class NumberedValues:
         return len(self.values)
 
     def __contains__(self, value: Value) -> bool:
-        return _key(value) in self._numbers
+        return key_of(value) in self._numbers
 
     def number(self, value: Value) -> int:
         """The number of a value; the next one if it has none yet."""
-        key = value if isinstance(value, str) else _key(value)
+        key = value if isinstance(value, str) else key_of(value)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.values)
@@ -61,17 +61,18 @@ class NumberedValues:
         """Takes in a value that has its number already. Numbers between that are left out have no value yet."""
         self.values.extend([None] * (number + 1 - len(self.values)))
         self.values[number] = value
-        self._numbers.setdefault(_key(value), number)
+        self._numbers.setdefault(key_of(value), number)
 
     def forget(self, since: int) -> None:
         """Takes the values from some number on back."""
         for value in self.values[since:]:
-            self._numbers.pop(_key(value), None)
+            self._numbers.pop(key_of(value), None)
         del self.values[since:]
 
 
-def _key(value: Any) -> Any:
-    """What tells values apart: to Python, 1 and 1.0 are equal, and so are records of them. Floats are their bits."""
+def key_of(value: Any) -> Any:
+    """What tells values, or rows, apart: to Python, 1 and 1.0 are equal, and so are records of them. Floats are their
+    bits."""
     return _with_bits(value) if _has_float(value) else value
 
 

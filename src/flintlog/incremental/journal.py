@@ -64,8 +64,9 @@ class Journal:
 
     def changes(self) -> list[Change]:
         """All that was committed. `cut_off` says how many bytes there are after that."""
+        size = self.path.stat().st_size  # before: a writer may add to it meanwhile
         records = list(self._records())
-        self.cut_off = self.path.stat().st_size - (records[-1][1] if records else len(self._begin))
+        self.cut_off = max(0, size - (records[-1][1] if records else len(self._begin)))
         return [_change(payload) for payload, _ in records]
 
     def append(self, change: Change) -> None:

@@ -67,6 +67,7 @@ class Maintained:
         self.state: State
         self._machine: Machine
         self._snapshot_seconds = self._update_seconds = 0.0
+        self._is_whole = True
 
     # --- Making and opening -----------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ class Maintained:
     def close(self) -> None:
         """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
         try:
-            if self._store.is_locked and self._takes_long_to_repeat():
+            if self._store.is_locked and self._is_whole and self._takes_long_to_repeat():
                 with suppress(FlintlogError):  # no room: opening takes longer
                     self.compact()
         finally:
@@ -158,15 +159,23 @@ class Maintained:
     def _whole(self) -> Iterator[None]:
         """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
         everything is as the directory has it; if that fails, too, the database is closed."""
-        self._store.require_open()
+        self._make_whole()
+        self._is_whole = False
         try:
             yield
         except BaseException as error:
-            is_ours = isinstance(error, FlintlogError) and error.diagnostics[0].code != OUT_OF_MEMORY
-            if not is_ours:
-                with self._closed_on_failure(), uninterrupted():
-                    self._read()
+            self._is_whole = isinstance(error, FlintlogError) and error.diagnostics[0].code != OUT_OF_MEMORY
+            self._make_whole()
             raise
+        self._is_whole = True
+
+    def _make_whole(self) -> None:
+        """Also where an interrupt came while another one was dealt with, and the next step finds what that one left."""
+        self._store.require_open()
+        if not self._is_whole:
+            with uninterrupted(), self._closed_on_failure():
+                self._read()
+                self._is_whole = True
 
     @deep_recursion()
     def commit(self, change: Change, strategy: str = "auto") -> dict[str, RowChanges]:
@@ -247,6 +256,7 @@ class Maintained:
 
     def compact(self) -> None:
         """Writes everything anew, without what is no longer needed."""
+        self._make_whole()
         started = time.perf_counter()
         options = {
             "word_size": self.word_size,
@@ -259,7 +269,7 @@ class Maintained:
     # --- Rows -------------------------------------------------------------------------------------
 
     def rows(self, name: str) -> StoredRows:
-        self._store.require_open()
+        self._make_whole()
         return self._rows(name, self.state.kept[name].present())
 
     def _rows(self, name: str, places: Array) -> StoredRows:

@@ -202,6 +202,8 @@ class Store:
             files = write_snapshot(self.folder / name, program, values, kept)
             journal.create()
             sync_folder(self.folder)
+            if not self._manifest:
+                sync_folder(self.folder.absolute().parent)
             self._begin_with(name, journal, epoch, files, options)
             sync_folder(self.folder)
             self._remove_others()

@@ -22,5 +22,5 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-    if caught:
-        handler(*caught[0])
+        if caught:
+            handler(*caught[0])

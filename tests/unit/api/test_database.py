@@ -146,6 +146,27 @@ def test_one_transaction_inside_of_another(database: fl.Database) -> None:
         change_both()
 
 
+@pytest.mark.parametrize("declared", ["", ".decl seen(x: symbol)", ".decl seen(x: number, y: number)"])
+def test_rows_of_a_relation_that_another_transaction_has_changed(database: fl.Database, declared: str) -> None:
+    with database.transaction() as change:
+        change.add_rule(".decl seen(x: number)")
+
+    def change_both() -> None:
+        with database.transaction() as outer:
+            outer.insert("edge", [(3, 4)])
+            outer.insert("seen", [(3,)])
+            with database.transaction() as inner:
+                inner.drop("seen")
+            if declared:
+                with database.transaction() as inner:
+                    inner.add_rule(declared)
+
+    with pytest.raises(fl.FlintlogError, match=r"E973.* has changed `seen` since"):
+        change_both()
+    assert len(database["edge"]) == 2
+    assert database.check() == []
+
+
 def test_a_callback_that_fails_undoes_nothing(database: fl.Database) -> None:
     def fail(changes: object) -> None:
         raise ZeroDivisionError
