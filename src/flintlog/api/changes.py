@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -73,15 +74,14 @@ class Changes(Mapping[str, RelationChanges]):
 
     def write(self, directory: str | PathLike[str]) -> None:
         """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, tab-separated. What an earlier
-        transaction wrote there about an output that has not changed is removed."""
-        for name in self.outputs():
-            changed = self._changed.get(name)
-            for kind in ("inserted", "deleted"):
-                file = f"{name}.{kind}.csv"
-                if changed is not None:
-                    self._write(name, getattr(changed, kind), Path(directory), file)
-                else:
-                    (Path(directory) / file).unlink(missing_ok=True)
+        transaction wrote there is removed before."""
+        files = [(name, kind, f"{name}.{kind}.csv") for name in self.outputs() for kind in ("inserted", "deleted")]
+        for _, _, file in files:
+            with suppress(OSError):  # whoever writes it will say so
+                (Path(directory) / file).unlink(missing_ok=True)
+        for name, kind, file in files:
+            if (changed := self._changed.get(name)) is not None:
+                self._write(name, getattr(changed, kind), Path(directory), file)
 
     def _write(self, name: str, rows: Collection[Row], directory: Path, file: str) -> None:
         write_facts(

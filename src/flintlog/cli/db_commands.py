@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from flintlog.api.changes import Changes
-from flintlog.api.database import Database
+from flintlog.api.database import Database, Transaction
 from flintlog.api.functors import load_functors
 from flintlog.api.program import Program
+from flintlog.cli.output import is_no_room
 from flintlog.compiler import read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.incremental.explain import DEPTH
 from flintlog.incremental.switch import BUDGET
+from flintlog.incremental.uninterrupted import uninterrupted
 from flintlog.io.parameters import without_scheme
 
 
@@ -41,31 +43,24 @@ def update(args: Namespace) -> int:
     if not said:
         note = "say --insert REL=FILE or --delete REL=FILE"
         raise FlintlogError([Diagnostic("E900", "there is nothing to change", note=note)])
-    with _opened(args) as database:
-        _make_room_for_changes(args)
-        with _told_if_committed(database), database.transaction(args.strategy) as change:
-            for there, relation, file in said:  # a row that goes and comes stays
-                (change.insert if there else change.delete)(relation, file)
-        for warning in change.warnings:
-            print(warning.render(), file=sys.stderr)
-        _show(change.result, args)
+    with _transaction(args) as change:
+        for there, relation, file in said:  # a row that goes and comes stays
+            (change.insert if there else change.delete)(relation, file)
     return 0
 
 
 def rules(args: Namespace) -> int:
     changes = args.add or args.remove or args.drop
-    with _opened(args, read_only=not changes) as database:
-        if changes:
-            _make_room_for_changes(args)
-            with _told_if_committed(database), database.transaction(args.strategy) as change:
-                for id in args.remove:
-                    change.remove_rule(id)
-                for relation in args.drop:
-                    change.drop(relation)
-                for text in args.add:
-                    change.add_rule(text)
-            _show(change.result, args)
-        if args.list or not changes:
+    if changes:
+        with _transaction(args) as change:
+            for id in args.remove:
+                change.remove_rule(id)
+            for relation in args.drop:
+                change.drop(relation)
+            for text in args.add:
+                change.add_rule(text)
+    if args.list or not changes:
+        with _opened(args, read_only=True) as database:
             for rule in database.rules():
                 print(f"{rule.id}\t{rule.text}")
     return 0
@@ -118,15 +113,24 @@ def _opened(args: Namespace, *, read_only: bool = False) -> Database:
 
 
 @contextmanager
-def _told_if_committed(database: Database) -> Iterator[None]:
-    """An interrupt says what has become of the transaction."""
-    epoch = database.epoch
+def _transaction(args: Namespace) -> Iterator[Transaction]:
+    """What is told to it is committed at the end, and what it changed is shown; an interrupt says what came of it."""
+    outcome = "nothing has changed"
     try:
-        yield
+        with _opened(args) as database:
+            epoch = database.epoch
+            _make_room_for_changes(args)
+            try:
+                with database.transaction(args.strategy) as change:
+                    yield change
+            finally:
+                if database.epoch > epoch:
+                    outcome = "the transaction is committed, what it changed is not shown"
+            with uninterrupted():
+                _show(change, args)
+                outcome = "the transaction is committed"
     except KeyboardInterrupt:
-        is_committed = database.epoch > epoch
-        what = "the transaction is committed, what it changed is not shown" if is_committed else "nothing has changed"
-        raise KeyboardInterrupt(what) from None
+        raise KeyboardInterrupt(outcome) from None
 
 
 def _functors(args: Namespace) -> Mapping[str, Callable[..., Any]]:
@@ -151,8 +155,27 @@ def _named_file(text: str) -> tuple[str, str]:
     return relation.strip(), file
 
 
-def _show(changes: Changes, args: Namespace) -> None:
+def _show(change: Transaction, args: Namespace) -> None:
     """Says how many rows came and went in each output, and writes them where they are wanted."""
+    for warning in change.warnings:
+        print(warning.render(), file=sys.stderr)
+    note = "the transaction is committed all the same; only its changes are not {}"
+    if args.changes:
+        try:
+            change.result.write(Path(args.changes))
+        except FlintlogError as error:
+            raise FlintlogError([replace(some, note=note.format("written")) for some in error.diagnostics]) from None
+    try:
+        _print(change.result, args)
+        sys.stdout.flush()
+    except OSError as error:
+        if not is_no_room(error):
+            raise
+        message = f"cannot write the output: {error.strerror}"
+        raise FlintlogError([Diagnostic("E712", message, note=note.format("shown"))]) from None
+
+
+def _print(changes: Changes, args: Namespace) -> None:
     all_changed = dict(changes)
     changed = [(name, all_changed[name]) for name in changes.outputs() if name in all_changed]
     for name, rows in changed:
@@ -163,9 +186,3 @@ def _show(changes: Changes, args: Namespace) -> None:
         for why in dict.fromkeys(changes.recomputed.values()):
             names = [name for name, other in changes.recomputed.items() if other == why]
             print(f"computed again: {', '.join(names)} ({why})", file=sys.stderr)
-    if args.changes:
-        try:
-            changes.write(Path(args.changes))
-        except FlintlogError as error:
-            note = "the transaction is committed all the same; only its changes are not written"
-            raise FlintlogError([replace(problem, note=note) for problem in error.diagnostics]) from None

@@ -6,7 +6,6 @@ Exit codes: 0 done, 1 the user's mistake, 2 a bug of Flintlog's, 130 interrupted
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import threading
@@ -17,6 +16,7 @@ from typing import NoReturn
 
 import flintlog
 from flintlog.cli.db_options import add_db_commands
+from flintlog.cli.output import is_no_room, let_go_of_output, open_what_is_closed
 
 
 class _Parser(argparse.ArgumentParser):
@@ -119,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
+    open_what_is_closed()
     try:
         with _interrupts() as heard:
             try:
@@ -170,8 +171,14 @@ def _run(args: argparse.Namespace) -> int:
         return 1
     except BrokenPipeError:
         # Whoever read our output has gone; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        let_go_of_output()
         return 0
+    except OSError as error:
+        if not is_no_room(error):
+            raise
+        let_go_of_output()
+        print(Diagnostic("E712", f"cannot write the output: {error.strerror}").render(), file=sys.stderr)
+        return 1
 
 
 def _bug(error: Exception) -> int:

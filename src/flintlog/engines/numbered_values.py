@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import count
 from struct import pack
 from typing import Any, cast
@@ -24,6 +24,7 @@ class NumberedValues:
     def __init__(self, values: Iterable[Value] = ()) -> None:
         self.values: list[Value] = []
         self._numbers: dict[Any, int] = {}
+        self._plain: set[int] = set()  # records and branches without floats, by identity, as long as they are here
         for value in values:
             self.learn(len(self.values), value)
 
@@ -31,15 +32,17 @@ class NumberedValues:
         return len(self.values)
 
     def __contains__(self, value: Value) -> bool:
-        return key_of(value) in self._numbers
+        return self._key(value) in self._numbers
 
     def number(self, value: Value) -> int:
         """The number of a value; the next one if it has none yet."""
-        key = value if isinstance(value, str) else key_of(value)
+        key = value if isinstance(value, str) else self._key(value)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.values)
             self.values.append(value)
+            if key is value and isinstance(value, tuple):
+                self._plain.add(id(value))
         return number
 
     def numbers(self, texts: Sequence[str]) -> list[int]:
@@ -60,30 +63,40 @@ class NumberedValues:
     def learn(self, number: int, value: Value) -> None:
         """Takes in a value that has its number already. Numbers between that are left out have no value yet."""
         self.values.extend([None] * (number + 1 - len(self.values)))
+        self._plain.discard(id(self.values[number]))
         self.values[number] = value
-        self._numbers.setdefault(key_of(value), number)
+        key = self._key(value)
+        self._numbers.setdefault(key, number)
+        if key is value and isinstance(value, tuple):
+            self._plain.add(id(value))
 
     def forget(self, since: int) -> None:
         """Takes the values from some number on back."""
         for value in self.values[since:]:
-            self._numbers.pop(key_of(value), None)
+            self._numbers.pop(self._key(value), None)
+        for value in self.values[since:]:
+            self._plain.discard(id(value))
         del self.values[since:]
 
+    def _key(self, value: Value) -> Any:
+        return key_of(value, self._plain)
 
-def key_of(value: Any) -> Any:
+
+def key_of(value: Any, plain: Container[int] = ()) -> Any:
     """What tells values, or rows, apart: to Python, 1 and 1.0 are equal, and so are records of them. Floats are their
-    bits."""
-    return _with_bits(value) if _has_float(value) else value
+    bits. Those at `plain` addresses are known to have none."""
+    return _with_bits(value) if _has_float(value, plain) else value
 
 
-def _has_float(value: Any) -> bool:
+def _has_float(value: Any, plain: Container[int]) -> bool:
     if not isinstance(value, tuple):
         return isinstance(value, float)
     waiting = [value]
     while waiting:  # lists may be as deep as they are long
         for part in waiting.pop():
             if isinstance(part, tuple):
-                waiting.append(part)
+                if id(part) not in plain:
+                    waiting.append(part)
             elif isinstance(part, float):
                 return True
     return False

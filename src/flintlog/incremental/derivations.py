@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 
 from flintlog.check.checked import CheckedProgram, Clause, Literal
+from flintlog.check.traverse import walk
 from flintlog.compiler import Compilation
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.storage.packing import Array
@@ -130,18 +131,22 @@ class Derivations:
         atoms = [part for part in body if isinstance(part, ast.Atom)]
         if any(a.lattice for atom in (clause.head, *atoms) for a in self._checked.relations[atom.name].attributes):
             return None
-        values: list[str] = []
+        values: list[ast.Argument] = []
         for argument in clause.head.args:
             if isinstance(argument, ast.HeadAggregate):
                 if argument.op not in _CHOOSING:
                     return None
                 argument = argument.arg
-            values.append(print_argument(argument))
+            values.append(argument)
         types = self._types[clause.head.name]
         heads = [f"head{self._tag}{i}" for i in range(len(types))]
         columns = list(zip(heads, types, strict=True))
         parts = [f"{self._goals[clause.head.name]}({', '.join(heads)})"]
-        parts += [f"{head} = {value}" for head, value in zip(heads, values, strict=True) if value != "_"]
+        # What is computed comes last: conditions of the body may be there to say for which values it can be.
+        last: list[str] = []
+        for head, argument in zip(heads, values, strict=True):
+            if (value := print_argument(argument)) != "_":
+                (last if _is_computed(argument) else parts).append(f"{head} = {value}")
         place = 0
         for literal in body:
             if isinstance(literal, ast.Atom):
@@ -153,6 +158,7 @@ class Derivations:
                 parts += [f"{n} = {a}" for n, a in zip(names, arguments, strict=True) if a != "_"]
             else:
                 parts.append(print_literal(literal))
+        parts += last
         declared = ", ".join(f"{name}: {type}" for name, type in columns)
         rule = f"{name}({', '.join(n for n, _ in columns)}) :- {', '.join(parts)}."
         return Backward(clause, name, f".decl {name}({declared})\n{rule}\n", tuple(atoms))
@@ -178,6 +184,10 @@ class Derivations:
 
     def _declared(self, relation: str) -> str:
         return ", ".join(f"c{i}: {type}" for i, type in enumerate(self._types[relation]))
+
+
+def _is_computed(argument: ast.Argument) -> bool:
+    return any(isinstance(part, ast.Functor | ast.UserFunctor) for part in walk(argument))
 
 
 def _places(kept: Kept | None, columns: list[Array], size: int) -> Array:

@@ -333,7 +333,13 @@ class Maintained:
         checked = self._compilation(self.text).checked
         assert checked is not None
         with self._whole():
-            return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
+            try:
+                return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
+            except RecursionError:  # of values that Python compares
+                note = "ask for rows with shorter lists"
+                raise FlintlogError(
+                    [Diagnostic("E971", "values are nested too deeply to be explained", note=note)]
+                ) from None
 
     @deep_recursion()
     def check(self) -> list[str]:

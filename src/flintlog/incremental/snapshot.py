@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import Damaged, plain, value_of
+from flintlog.incremental.journal import Damaged
 from flintlog.incremental.kept import Kept, StoredRows
+from flintlog.incremental.nested_values import PartsWriter, known_parts, value_of_word
 from flintlog.types import Value
 
-PROGRAM, VALUES = "program.dl", "values.arrow"
+PROGRAM, VALUES, PARTS = "program.dl", "values.arrow", "parts.arrow"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ def write_snapshot(
     """Writes a state; returns the size and the checksum of every file, by its name."""
     folder.mkdir(parents=True)
     files = {PROGRAM: _write(folder / PROGRAM, program.encode("utf-8", "surrogatepass"))}
-    files[VALUES] = _write(folder / VALUES, _arrow(_values_table(values.values)))
+    values_table, parts_table = _values_tables(values.values)
+    files[VALUES] = _write(folder / VALUES, _arrow(values_table))
+    files[PARTS] = _write(folder / PARTS, _arrow(parts_table))
     for number, (name, relation) in enumerate(sorted(kept.items())):
         file = f"{number:04}.arrow"
         files[file] = {**_write(folder / file, _arrow(_rows_table(relation))), "relation": name}
@@ -54,7 +57,9 @@ def read_snapshot(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Snaps
     if not content.keys() >= {PROGRAM, VALUES}:
         raise Damaged(f"`{folder}` is not whole")
     relations = {str(facts["relation"]): _rows(content[name]) for name, facts in files.items() if "relation" in facts}
-    return Snapshot(content[PROGRAM].decode("utf-8", "surrogatepass"), _values(content[VALUES]), relations)
+    return Snapshot(
+        content[PROGRAM].decode("utf-8", "surrogatepass"), _values(content[VALUES], content.get(PARTS)), relations
+    )
 
 
 def sync_folder(folder: Path) -> None:
@@ -98,22 +103,36 @@ def _arrow(table: pa.Table) -> bytes:
     return content
 
 
-def _values_table(values: list[Value]) -> pa.Table:
-    """Symbols are their bytes, other values JSON."""
+def _values_tables(values: Sequence[Value]) -> tuple[pa.Table, pa.Table]:
+    """Symbols are their bytes, other values JSON; the parts that these have in common are a table of their own."""
+    writer = PartsWriter()
     texts = np.array([isinstance(value, str) for value in values], np.bool_)
     spelled = [
-        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else json.dumps(plain(value)).encode("ascii")
+        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else _json(writer.word(value))
         for value in values
     ]
+    parts = pa.table({"part": _bytes_column(list(map(_json, writer.parts)))})
+    return pa.table({"text": _column(texts), "value": _bytes_column(spelled)}), parts
+
+
+def _json(word: Any) -> bytes:
+    return json.dumps(word, separators=(",", ":")).encode("ascii")
+
+
+def _bytes_column(spelled: Sequence[bytes]) -> pa.Array:
     ends = np.cumsum([0, *map(len, spelled)], dtype=np.int64)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(spelled))]
-    return pa.table({"text": _column(texts), "value": pa.Array.from_buffers(pa.large_binary(), len(spelled), buffers)})
+    return pa.Array.from_buffers(pa.large_binary(), len(spelled), buffers)
 
 
-def _values(content: bytes) -> list[Value]:
+def _values(content: bytes, parts: bytes | None) -> list[Value]:
+    """There are no parts in what was written before there was a table of them."""
     table = pa.ipc.open_file(content).read_all()
+    known = known_parts(map(json.loads, pa.ipc.open_file(parts).read_all()["part"].to_pylist()) if parts else ())
     pairs = zip(table["text"].to_pylist(), table["value"].to_pylist(), strict=True)
-    return [v.decode("utf-8", "surrogatepass") if is_text else value_of(json.loads(v)) for is_text, v in pairs]
+    return [
+        v.decode("utf-8", "surrogatepass") if is_text else value_of_word(json.loads(v), known) for is_text, v in pairs
+    ]
 
 
 def _rows_table(kept: Kept) -> pa.Table:

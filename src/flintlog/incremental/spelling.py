@@ -10,6 +10,9 @@ from flintlog.syntax import ast
 from flintlog.syntax.printer import print_argument, print_body
 from flintlog.types import Adt, Value
 
+# Lists may have more elements than anybody reads; one that is longer is shown as far as this.
+_DEEPEST = 1000
+
 
 def print_literal(literal: Literal) -> str:
     return f"!{print_body(literal.atom)}" if isinstance(literal, NegatedAtom) else print_body(literal)
@@ -47,15 +50,17 @@ def spelled(relation: str, row: Iterable[Value]) -> str:
     return f"{relation}({', '.join(print_argument(argument_of(value)) for value in row)})"
 
 
-def argument_of(value: Value) -> ast.Argument:
-    """A value as a program writes it."""
+def argument_of(value: Value, depth: int = _DEEPEST) -> ast.Argument:
+    """A value as a program writes it; what is deeper in it than that is `…`."""
+    if isinstance(value, tuple) and not depth:
+        return ast.Variable("…")
     match value:
         case None:
             return ast.Nil()
         case str():
             return ast.StringLit(value)
         case Adt(branch, args):
-            return ast.BranchInit(branch, tuple(map(argument_of, args)))
+            return ast.BranchInit(branch, tuple([argument_of(part, depth - 1) for part in args]))
         case tuple():
-            return ast.RecordInit(tuple(map(argument_of, value)))
+            return ast.RecordInit(tuple([argument_of(part, depth - 1) for part in value]))
     return ast.NumberLit(str(value))

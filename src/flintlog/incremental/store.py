@@ -29,7 +29,8 @@ from flintlog.incremental.kept import Kept
 from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
 from flintlog.incremental.uninterrupted import uninterrupted
 
-FORMAT = 1
+FORMAT = 2  # 1 had no table of the parts that values have in common
+_KNOWN = {1, FORMAT}
 MANIFEST, LOCK = "manifest.json", "lock"
 RESTORE = "restore the directory from a copy, or create the database again"
 _WRITING = 0.05  # seconds in which a transaction is written
@@ -104,8 +105,8 @@ class Store:
             raise self._bad_manifest() from None
         if not isinstance(manifest, dict):
             raise self._bad_manifest()
-        if manifest.get("format") != FORMAT:
-            message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {FORMAT}"
+        if manifest.get("format") not in _KNOWN:
+            message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {max(_KNOWN)}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
         if manifest.get("checksum") != _checksum(manifest):
             raise self._bad_manifest()

@@ -225,6 +225,28 @@ def test_why_not_follows_the_body(tmp_path: Path) -> None:
         assert '    app("x")' in str(database.explain("cnt", ("x", 7))).splitlines()
 
 
+def test_a_head_that_has_no_value_for_all(tmp_path: Path) -> None:
+    text = ".decl a(x: number)  a(0). a(5).  .decl b(x: number, y: number)  b(x, 10 / x) :- a(x), x != 0."
+    with fl.Database.create(tmp_path / "shares", fl.Program(text)) as database:
+        assert "5 != 0" in str(database.explain("b", (5, 2)))
+        assert not database.explain("b", (0, 2)).holds
+
+
+def test_long_lists_are_explained(tmp_path: Path) -> None:
+    text = """
+        .type List = [head: number, tail: List]
+        .decl l(n: number, list: List)
+        l(0, nil).
+        l(n + 1, [n, t]) :- l(n, t), n < 3000.
+    """
+    with fl.Database.create(tmp_path / "lists", fl.Program(text)) as database:
+        [(_, longest)] = [row for row in database["l"] if row[0] == 3000]
+        shown = str(database.explain("l", (3000, longest), depth=1))
+        assert shown.startswith("l(3000, [2999, [2998, ")
+        assert "…" in shown
+        assert "and so on" in shown
+
+
 @pytest.mark.parametrize(
     ("goal", "code", "place"),
     [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.command_line import flintlog, refused
+from tests.unit.cli.command_line import FLINTLOG, flintlog, refused
 
 PROGRAM = """
 .decl edge(x: number, y: number)
@@ -126,3 +127,30 @@ def test_what_is_committed_and_cannot_be_told_is_said(here: Path) -> None:
     assert done.returncode == 1
     assert "the transaction is committed all the same" in done.stderr
     assert flintlog("db", "query", "db", "path(1, 4)", cwd=here).stdout == "true\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_what_is_committed_and_cannot_be_shown_is_said(here: Path) -> None:
+    command = [str(FLINTLOG), "db", "update", "db", "--insert", "edge=new.facts"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, cwd=here, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error[E712]: cannot write the output: ")
+    assert "the transaction is committed all the same" in done.stderr
+    assert flintlog("db", "query", "db", "path(1, 4)", cwd=here).stdout == "true\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_output_may_be_closed(here: Path, closed: str) -> None:
+    script = f'"$0" db update db --insert edge=new.facts {closed}'
+    done = subprocess.run(["sh", "-c", script, FLINTLOG], cwd=here, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert flintlog("db", "query", "db", "path(1, 4)", cwd=here).stdout == "true\n"
+
+
+def test_changes_of_before_are_gone_where_new_ones_cannot_be_written(here: Path) -> None:
+    flintlog("db", "update", "db", "--insert", "edge=new.facts", "--changes", "out", cwd=here)
+    (here / "out/path.deleted.csv").unlink()
+    (here / "out/path.deleted.csv").mkdir()
+    assert "E712" in flintlog("db", "update", "db", "--delete", "edge=new.facts", "--changes", "out", cwd=here).stderr
+    assert (here / "out/path.inserted.csv").read_text() == ""

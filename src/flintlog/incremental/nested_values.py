@@ -1,0 +1,73 @@
+"""Values as JSON has them: records and branches that are parts of several others stand once, however deep they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from flintlog.incremental.journal import plain, value_of
+from flintlog.types import Adt, Value
+
+
+class PartsWriter:
+    """Turns values into words of JSON, in which a part with parts of its own is `{"part": n}`: the nth of `parts`.
+
+    >>> tail = (2, None)
+    >>> writer = PartsWriter()
+    >>> [writer.word(value) for value in (7, tail, (1, tail))]
+    [7, {'part': 0}, {'part': 1}]
+    >>> writer.parts
+    [[2, None], [1, {'part': 0}]]
+    >>> value_of_word({"part": 1}, known_parts(writer.parts))
+    (1, (2, None))
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Any] = []
+        self._numbers: dict[int, int] = {}  # by identity: nobody lets go of a value meanwhile
+
+    def word(self, value: Value) -> Any:
+        waiting = [value]
+        while waiting:
+            some = waiting[-1]
+            if not isinstance(some, tuple) or id(some) in self._numbers:
+                waiting.pop()
+                continue
+            within = _parts(some)
+            unknown = [part for part in within if isinstance(part, tuple) and id(part) not in self._numbers]
+            if unknown:
+                waiting += unknown
+                continue
+            words = [self._known(part) for part in within]
+            self._numbers[id(some)] = len(self.parts)
+            self.parts.append({"branch": some.branch, "of": words} if isinstance(some, Adt) else words)
+            waiting.pop()
+        return self._known(value)
+
+    def _known(self, value: Value) -> Any:
+        return {"part": self._numbers[id(value)]} if isinstance(value, tuple) else plain(value)
+
+
+def known_parts(parts: Iterable[Any]) -> list[Value]:
+    """The parts that a writer made words of, in their order."""
+    known: list[Value] = []
+    for part in parts:
+        known.append(value_of_word(part, known))
+    return known
+
+
+def value_of_word(word: Any, known: Sequence[Value]) -> Value:
+    """The value that a writer made a word of. Such as was written with all of its parts in it is as good."""
+    if isinstance(word, list):
+        return tuple([_part(inner, known) for inner in word])
+    if isinstance(word, dict) and "branch" in word:
+        return Adt(word["branch"], tuple([_part(inner, known) for inner in word["of"]]))
+    return _part(word, known)
+
+
+def _part(word: Any, known: Sequence[Value]) -> Value:
+    return known[word["part"]] if isinstance(word, dict) and "part" in word else value_of(word)
+
+
+def _parts(value: Any) -> Sequence[Value]:
+    return value.args if isinstance(value, Adt) else value
