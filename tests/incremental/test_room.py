@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from tests.incremental.states import Database, assert_equation
 
+import flintlog as fl
 from flintlog.engines.local.storage import index
 from flintlog.incremental import kept, kept_block, workspace
 from flintlog.incremental.switch import OverBudget
@@ -115,3 +117,21 @@ def test_hundreds_of_rounds_and_thousands_of_rows() -> None:
         assert_equation(database)
         database.change({}, {"e": [(link, link + 1)]}, strategy="update")
         assert_equation(database)
+
+
+def test_symbols_that_come_need_no_other_packing(tmp_path: Path) -> None:
+    """Those that a relation has first may be few, and lie anywhere among all of them."""
+    text = """
+        .decl name(s: symbol) .decl late(s: symbol, n: number)
+        .decl both(s: symbol)
+        both(s) :- name(s), late(s, _).
+    """
+    names, late = [(f"n{i}",) for i in range(1000)], [(f"l{i}", i) for i in range(20)]
+    with fl.Database.create(tmp_path / "d", fl.Program(text), {"name": names, "late": late}) as database:
+        kept = database._maintained.state.kept["late"]
+        before = kept.relation.layout
+        with database.transaction() as change:
+            change.insert("late", [("n7", 3), ("new", 4)])
+        assert list(change.result["both"].inserted) == [("n7",)]
+        assert kept.relation.layout == before
+        assert database.check() == []

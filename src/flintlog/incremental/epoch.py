@@ -38,6 +38,8 @@ FEW_GROUPS = 64  # are updated without a thought
 
 WRAPS = "its values may be too large for its words"
 
+_NO_CHANGES = RuleChanges()
+
 
 class Epoch:
     """`start` begins a run over facts and known relations, `no_counts` is where counts of rounds may go. `recomputed`
@@ -78,14 +80,15 @@ class Epoch:
                 del self._present[name]
             own = normal.computed[part.stratum.relations]
             stratum = self._strata[part.stratum.relations]
-            own_lost = {name: lost[name] for name in own if name in lost and lost[name].size}
-            own_gained = {name: gained[name] for name in own if name in gained and gained[name].size}
-            changes = rules.get(stratum.relations, RuleChanges())
-            below = {name: changed[name] for name in part.reads | changes.reads() if name in changed}
-            below_lost = {name: pair[0] for name, pair in below.items()}
-            below_gained = {name: pair[1] for name, pair in below.items()}
-            difference = Difference(below_lost | own_lost, below_gained | own_gained, changes.lost, changes.gained)
-            self._stratum(stratum, difference, changes.why)
+            changes, reads = _NO_CHANGES, part.reads
+            if stratum.relations in rules:
+                changes = rules[stratum.relations]
+                reads = part.reads | changes.reads()
+            all_lost = {name: changed[name][0] for name in reads if name in changed}
+            all_gained = {name: changed[name][1] for name in reads if name in changed}
+            for given, all_changed in ((lost, all_lost), (gained, all_gained)):
+                all_changed |= {name: given[name] for name in own if name in given and given[name].size}
+            self._stratum(stratum, Difference(all_lost, all_gained, changes.lost, changes.gained), changes.why)
             for name in own:
                 pair = self._kept[name].lost_and_gained()
                 if pair[0].size or pair[1].size:

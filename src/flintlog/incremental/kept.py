@@ -33,6 +33,8 @@ MOST_NEW = 2
 
 # Up to so many rows get their places one after the other; of more, tables grow at once for those that are missing.
 _ENTERED_ONE_BY_ONE = 1000
+# Up to so many rows are packed for values that may come, before any does.
+_PACKED_BEFOREHAND = 1 << 14
 # Kernels get room for so many new rows at least.
 FEW_NEW = 64
 
@@ -213,6 +215,16 @@ class Kept:
         self.make_room()
         if changes:
             self.block.make_ready(self.old.size)
+
+    def make_room_for_symbols(self, positions: Sequence[int], known: int) -> None:
+        """Some columns may get any of the symbols that are known, and more, without packing rows anew."""
+        if self.relation.ranges is None or not positions or self.known > _PACKED_BEFOREHAND:
+            return
+        ranges = list(self.relation.ranges)
+        for position in positions:
+            ranges[position] = 0, max(known + known // 8, ranges[position][1])
+        self.relation.prepare(ranges)
+        self.relation.outlive_run()  # the set that suits these ranges
 
     def make_room_for(self, row: Sequence[int]) -> None:
         """Kernels may enter this row, and more."""

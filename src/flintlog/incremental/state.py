@@ -42,6 +42,7 @@ from flintlog.ir.program import Program, Rule
 from flintlog.ir.program import Relation as ProgramRelation
 from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
+from flintlog.types import Kind
 
 # A new database is made ready for updates in this part of the time in which it was computed, or a little more.
 MOST_PREPARATION, LEAST_PREPARATION = 0.2, 0.15
@@ -115,11 +116,18 @@ class State:
         seconds = max(LEAST_PREPARATION, MOST_PREPARATION * sum(stratum.seconds for stratum in self.strata.values()))
         end = time.perf_counter() + seconds
         _ = self.normal.last_readers, self.normal.computed
+        self._make_room_for_symbols()
         for stratum in self.strata.values():
             for prepare, rows in stratum.preparations(self.kept, self._workspace):
                 if time.perf_counter() + SECONDS_A_ROW * rows < end:
                     prepare()
         self._statistics.forget()
+
+    def _make_room_for_symbols(self) -> None:
+        known = len(self.machine.known)
+        for name, kept in self.kept.items():
+            kinds = self.normal.program.relations[name].kinds
+            kept.make_room_for_symbols([at for at, kind in enumerate(kinds) if kind is Kind.SYMBOL], known)
 
     def facts_of_strata(self) -> dict[str, dict[str, Any]]:
         """What is known of each stratum, in words of JSON, by the names of its relations."""
