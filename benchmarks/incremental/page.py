@@ -24,8 +24,8 @@ _WHAT = {
 `python -m benchmarks.incremental table3`: table 3 of "A Differential Datalog Interpreter". *Mat* is a database of so
 many percent of the facts, + the transaction that adds the rest, − the one that deletes it again. Medians of several
 random choices of the rest, each in a database of its own. *fsync* is what it takes to bring as many bytes to disk as
-the deletion writes, and nothing else: no transaction that survives a crash is quicker. Asked for: at 99.9 % neither
-takes more than 2 % of Mat, and nowhere does − take more than twice +.""",
+the deletion writes, in a file with room for them, and nothing else: no transaction that survives a crash is quicker.
+Asked for: at 99.9 % neither takes more than 2 % of Mat, and nowhere does − take more than twice +.""",
     "updates": """\
 `python -m benchmarks.incremental updates`: section 5.1 of "Towards Elastic Incrementalization for Datalog". Random
 facts of all relations are deleted in one transaction and inserted in the next. Seconds are the least, the median and

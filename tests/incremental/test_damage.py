@@ -5,26 +5,28 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
-from tests.incremental.stored import PATHS, code_of, opened
+from tests.incremental.stored import PATHS, code_of, opened, written_in
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.incremental import store
+from flintlog.incremental import journal, store
 from flintlog.incremental.journal import BEGIN, Change
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.store import Store
 
 
+@pytest.mark.parametrize("room", [0, 1000])
 @pytest.mark.parametrize("kept", [0, 1, 7, 8, 20, -1])
-def test_a_commit_that_was_cut_off_is_none(database: Maintained, tmp_path: Path, kept: int) -> None:
+def test_a_commit_that_was_cut_off_is_none(database: Maintained, tmp_path: Path, kept: int, room: int) -> None:
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    journal = tmp_path / "db" / "journal-0"
-    whole = journal.read_bytes()
+    file = tmp_path / "db" / "journal-0"
+    whole = written_in(file)
     database.commit(Change(2, {}, {"e": [("d", "e")]}))
     database.close()
-    second = journal.read_bytes()[len(whole) :]
-    journal.write_bytes(whole + second[:kept])
+    second = written_in(file)[len(whole) :]
+    file.write_bytes(whole + second[:kept] + bytes(room))
     writer = opened(tmp_path / "db", writes=True)
     assert writer.epoch == 1
     assert [warning.code for warning in writer.warnings] == ["W940"] * (kept != 0)
@@ -38,10 +40,10 @@ def test_damage_amid_the_journal_is_found(database: Maintained, tmp_path: Path) 
     for epoch in (1, 2):
         database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
     database.close()
-    journal = tmp_path / "db" / "journal-0"
-    content = bytearray(journal.read_bytes())
+    file = tmp_path / "db" / "journal-0"
+    content = bytearray(file.read_bytes())
     content[len(BEGIN) + 20] ^= 1
-    journal.write_bytes(content)
+    file.write_bytes(content)
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db")
     assert code_of(caught) == "E942"
@@ -52,33 +54,89 @@ def test_damage_of_the_head_of_a_record_is_found(database: Maintained, tmp_path:
     for epoch in (1, 2):
         database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
     database.close()
-    journal = tmp_path / "db" / "journal-0"
-    content = bytearray(journal.read_bytes())
+    file = tmp_path / "db" / "journal-0"
+    content = bytearray(file.read_bytes())
     content[len(BEGIN) + at] ^= 0x80
-    journal.write_bytes(content)
+    file.write_bytes(content)
     with pytest.raises(FlintlogError) as caught:
         opened(tmp_path / "db")
     assert code_of(caught) == "E942"
 
 
-def test_room_that_was_never_filled_is_no_damage(database: Maintained, tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", [(0, 8), (0, 16), (10, 40), (16, 60), (0, 60)])
+def test_parts_of_a_commit_that_never_came_to_disk(
+    database: Maintained, tmp_path: Path, missing: tuple[int, int]
+) -> None:
+    """A disk writes the sectors of a record in any order, and may stop between them."""
+    file = tmp_path / "db" / "journal-0"
+    database.commit(Change(1, {}, {"e": [("c", "d")]}))
+    first = len(written_in(file))
+    database.commit(Change(2, {}, {"e": [("d", "e")]}))
+    database.close()
+    content = bytearray(file.read_bytes())
+    begin, end = missing
+    content[first + begin : first + end] = bytes(end - begin)
+    file.write_bytes(content)
+    writer = opened(tmp_path / "db", writes=True)
+    assert (writer.epoch, [warning.code for warning in writer.warnings]) == (1, ["W940"])
+    writer.commit(Change(2, {}, {"e": [("x", "y")]}))
+    writer.close()
+    reader = opened(tmp_path / "db")
+    assert (reader.epoch, reader.warnings) == (2, [])
+
+
+def test_room_that_was_never_filled_is_nothing_to_speak_of(database: Maintained, tmp_path: Path) -> None:
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     database.close()
-    with (tmp_path / "db" / "journal-0").open("ab") as journal:
-        journal.write(bytes(100))
+    with (tmp_path / "db" / "journal-0").open("ab") as file:
+        file.write(bytes(100))
     reader = opened(tmp_path / "db")
-    assert reader.epoch == 1
-    assert "the last 100 bytes" in reader.warnings[0].message
+    assert (reader.epoch, reader.warnings) == (1, [])
+
+
+def test_records_that_there_was_no_room_for(database: Maintained, tmp_path: Path) -> None:
+    """Each of these makes the file longer, and room for the next one."""
+    file = tmp_path / "db" / "journal-0"
+    for epoch, length in enumerate([10, 1 << 16, 10, 1 << 17, 1 << 20, 10], 1):
+        before = file.stat().st_size
+        database.commit(Change(epoch, {}, {"e": [("c" * length, "d")]}))
+        assert (file.stat().st_size > before) == (length > 10)
+    database.close()
+    writer = opened(tmp_path / "db", writes=True)
+    writer.commit(Change(7, {}, {"e": [("x", "y")]}))
+    assert file.stat().st_size == len(file.read_bytes())
+    writer.close()
+    reader = opened(tmp_path / "db")
+    assert (reader.epoch, reader.warnings) == (7, [])
+
+
+@pytest.mark.parametrize("is_end_known", [False, True])
+def test_a_record_is_read_again_where_somebody_was_writing_it(
+    database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_end_known: bool
+) -> None:
+    """A reader may see half of it, and then the next one, which has come in between."""
+    for epoch in (1, 2):
+        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
+    record, is_first = journal._record, True
+
+    def half_of_the_first(stream: BinaryIO) -> tuple[bytes | None, bool]:
+        nonlocal is_first
+        found, was_first, is_first = record(stream), is_first, False
+        return (None, is_end_known) if was_first else found
+
+    monkeypatch.setattr(journal, "_record", half_of_the_first)
+    reader = opened(tmp_path / "db")
+    assert (reader.epoch, reader.warnings) == (2, [])
 
 
 def test_the_last_record_with_another_bit_is_left_out_and_said(database: Maintained, tmp_path: Path) -> None:
     for epoch in (1, 2):
         database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
     database.close()
-    journal = tmp_path / "db" / "journal-0"
-    content = bytearray(journal.read_bytes())
+    file = tmp_path / "db" / "journal-0"
+    content = bytearray(written_in(file))
     content[-5] ^= 1
-    journal.write_bytes(content)
+    file.write_bytes(content)
     reader = opened(tmp_path / "db")
     assert reader.epoch == 1
     assert [warning.code for warning in reader.warnings] == ["W940"]
@@ -97,8 +155,8 @@ def test_an_emptied_journal_is_damage(database: Maintained, tmp_path: Path, kept
 def test_a_journal_that_was_made_without_a_beginning_is_read(database: Maintained, tmp_path: Path) -> None:
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     database.close()
-    journal, manifest = tmp_path / "db" / "journal-0", tmp_path / "db" / store.MANIFEST
-    journal.write_bytes(journal.read_bytes().removeprefix(BEGIN))
+    file, manifest = tmp_path / "db" / "journal-0", tmp_path / "db" / store.MANIFEST
+    file.write_bytes(file.read_bytes().removeprefix(BEGIN))
     table = json.loads(manifest.read_text())
     del table["journal_begins_with"]
     manifest.write_text(json.dumps({**table, "checksum": store._checksum(table)}))

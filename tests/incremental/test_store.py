@@ -122,14 +122,15 @@ def test_an_interrupt_while_one_is_dealt_with_leaves_nothing_half(
     assert len(database.rows("p")) == 6
 
 
-def test_a_disk_that_is_full_is_said(database: Maintained, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("letters", [1, 1 << 17])
+def test_a_disk_that_is_full_is_said(database: Maintained, monkeypatch: pytest.MonkeyPatch, letters: int) -> None:
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
+        patch.setattr("flintlog.incremental.journal._sync", full)
         with pytest.raises(FlintlogError, match="No space left") as caught:
-            database.commit(Change(1, {}, {"e": [("c", "d")]}))
+            database.commit(Change(1, {}, {"e": [("c", "d" * letters)]}))
     assert code_of(caught) == "E949"
     assert len(database.rows("p")) == 3
     database.commit(Change(1, {}, {"e": [("x", "y")]}))

@@ -1,8 +1,9 @@
 """The log of changes: what every transaction since the last snapshot was told, each with a checksum.
 
 A transaction is committed when its record is on disk, whole. What comes after the last whole record is of one that was
-cut off, and is taken away before the next. The file begins with `BEGIN`, so that an emptied one is not taken for one
-without changes.
+cut off, and is taken away before the next; or it is zeros, room for more, made with a record before: while a file does
+not grow, its length need not be written with each record. The file begins with `BEGIN`, so that an emptied one is not
+taken for one without changes.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import FileIO
+from io import BytesIO, FileIO
 from itertools import chain
 from math import copysign
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from flintlog.types import NAN, NEGATIVE_NAN, Adt, Row, Value
 
@@ -26,6 +27,11 @@ _HEAD = struct.Struct("<QI")  # length and checksum of what follows
 _CHECKSUM = struct.Struct("<I")  # of the head
 _START = _HEAD.size + _CHECKSUM.size
 BEGIN = b"flintlog journal"
+_FIRST = b'{"epoch":'  # every payload begins so
+# Room is made for so many bytes at least, and at most.
+_LEAST_ROOM, _MOST_ROOM = 1 << 16, 1 << 20
+# What was written is on disk, and the file's length, but no times of it, where the system tells these apart.
+_sync = getattr(os, "fdatasync", os.fsync)
 
 
 class Damaged(Exception):
@@ -51,51 +57,54 @@ class Journal:
         self._stream: FileIO | None = None  # of who appends
         self.cut_off = 0
         self._end: int | None = None  # of what is whole, once that was looked at
+        # Where the zeros end, for who appends; None if there may be something else.
+        self._room: int | None = None
 
     def create(self) -> None:
         self._stream = self.path.open("xb", buffering=0)
+        self._end = len(self._begin)
         try:
-            _write_all(self._stream, self._begin)
+            self._room = _write_all(self._stream, self._begin + bytes(_LEAST_ROOM))
             os.fsync(self._stream.fileno())
         except OSError:
             self.close()
             raise
-        self._end = len(self._begin)
 
     def changes(self) -> list[Change]:
-        """All that was committed. `cut_off` says how many bytes there are after that."""
-        size = self.path.stat().st_size  # before: a writer may add to it meanwhile
-        records = list(self._records())
-        self.cut_off = max(0, size - (records[-1][1] if records else len(self._begin)))
-        return [_change(payload) for payload, _ in records]
+        """All that was committed. `cut_off` says how many bytes there are after that which are not room for more."""
+        return [_change(payload) for payload, _ in self._records()]
 
     def append(self, change: Change) -> None:
         """Commits a change: it is on disk when this returns."""
-        if self._end is None:
-            self._end = max((end for _, end in self._records()), default=len(self._begin))
         payload = _payload(change)
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
-        stream = self._opened()
-        stream.seek(self._end)
+        stream, end = self._opened()
+        room, self._room = self._room, None
+        stream.seek(end)
         try:
-            _write_all(stream, record)
-            os.fsync(stream.fileno())
+            if room is not None and end + len(record) <= room:
+                _write_all(stream, record)
+            else:
+                room = end + _write_all(stream, record + bytes(min(max(_LEAST_ROOM, end), _MOST_ROOM)))
+            _sync(stream.fileno())
         except OSError:
-            stream.truncate(self._end)  # so that what was not promised is not found
+            stream.truncate(end)  # so that what was not promised is not found
             raise
-        self._end += len(record)
+        self._end, self._room = end + len(record), room
 
-    def _opened(self) -> FileIO:
-        """The file to append to, without what is not whole. Raises OSError if somebody has removed it."""
-        if self._stream is None:
+    def _opened(self) -> tuple[FileIO, int]:
+        """The file to append to, without what is not whole, and where. Raises OSError if somebody has removed it."""
+        if self._stream is None or self._end is None:
+            self._end = max((end for _, end in self._records()), default=len(self._begin))
             self._stream = self.path.open("r+b", buffering=0)
-        found = os.fstat(self._stream.fileno())
-        if found.st_nlink == 0:
+            self._room = None if self.cut_off else self._stream.seek(0, os.SEEK_END)
+        # To ask for the file's state here would have Linux write its times with each record.
+        if not os.access(self.path, os.F_OK):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
-        if found.st_size != self._end:
+        if self._room is None:
             self._stream.truncate(self._end)
-        return self._stream
+        return self._stream, self._end
 
     def close(self) -> None:
         if self._stream is not None:
@@ -106,31 +115,63 @@ class Journal:
         """Of what is whole, for who appends."""
         return self._end or 0
 
+    def is_empty(self) -> bool:
+        """Whether nothing was ever appended, or begun to be."""
+        content = self.path.read_bytes()
+        return len(content) <= len(self._begin) or not any(content.removeprefix(self._begin))
+
     def _records(self) -> Iterator[tuple[bytes, int]]:
         """Every whole record, and where it ends. Raises Damaged if one that is not whole is not the last."""
+        self.cut_off = 0
         with self.path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
             if stream.read(len(self._begin)) != self._begin:
                 raise Damaged(f"`{self.path}` is not what was written")
-            while len(start := stream.read(_START)) == _START:
-                head, [checked] = start[: _HEAD.size], _CHECKSUM.unpack(start[_HEAD.size :])
-                if zlib.crc32(head) != checked:
-                    if any(start) or any(stream.read()):  # zeros are room that was made for a record, and never filled
+            while True:
+                at = stream.tell()
+                payload, is_end_known = _record(stream)
+                if payload is None:
+                    end = stream.tell()
+                    stream.seek(at)
+                    tail = stream.read().rstrip(b"\0")
+                    if not (tail[end - at :] if is_end_known else _has_record(tail)):
+                        self.cut_off = len(tail)
+                        return
+                    stream.seek(at)  # somebody may be writing: with another behind it, it is whole by now, or damaged
+                    payload, _ = _record(stream)
+                    if payload is None:
                         raise Damaged(f"`{self.path}` is not what was written")
-                    return
-                length, checksum = _HEAD.unpack(head)
-                payload = stream.read(length)
-                if len(payload) != length or zlib.crc32(payload) != checksum:
-                    if stream.tell() < size:
-                        raise Damaged(f"`{self.path}` is not what was written")
-                    return
                 yield payload, stream.tell()
 
 
-def _write_all(stream: FileIO, content: bytes) -> None:
+def _record(stream: BinaryIO) -> tuple[bytes | None, bool]:
+    """What stands next, None if that is no whole record; and whether the stream is where it ends, or would end."""
+    start = stream.read(_START)
+    if len(start) < _START:
+        return None, False
+    head, [checked] = start[: _HEAD.size], _CHECKSUM.unpack(start[_HEAD.size :])
+    if zlib.crc32(head) != checked:
+        return None, False
+    length, checksum = _HEAD.unpack(head)
+    payload = stream.read(length)
+    return (payload if len(payload) == length and zlib.crc32(payload) == checksum else None), True
+
+
+def _has_record(content: bytes) -> bool:
+    """Whether a whole record stands anywhere in it."""
+    at = content.find(_FIRST)
+    while at >= 0:
+        if at >= _START and _record(BytesIO(content[at - _START :]))[0] is not None:
+            return True
+        at = content.find(_FIRST, at + 1)
+    return False
+
+
+def _write_all(stream: FileIO, content: bytes) -> int:
+    """Returns how many bytes that were."""
     rest = memoryview(content)
     while rest:
         rest = rest[stream.write(rest) :]
+    return len(content)
 
 
 def _payload(change: Change) -> bytes:

@@ -183,7 +183,7 @@ class Store:
         remains = self.folder.iterdir() if self.folder.is_dir() else ()
         for path in remains:
             journal = re.fullmatch(r"journal-(\d+)", path.name)
-            if journal and (int(journal[1]) or path.stat().st_size > len(BEGIN)):
+            if journal and (int(journal[1]) or not Journal(path).is_empty()):
                 message = f"the database is damaged: `{self.folder / MANIFEST}` is missing"
                 raise FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
