@@ -135,3 +135,13 @@ def test_symbols_that_come_need_no_other_packing(tmp_path: Path) -> None:
         assert list(change.result["both"].inserted) == [("n7",)]
         assert kept.relation.layout == before
         assert database.check() == []
+
+
+def test_symbols_that_come_do_not_make_rows_wide(tmp_path: Path) -> None:
+    """Where rows would not fit into a word any more, or hardly, they stay as they are."""
+    names, few = [(f"n{i}",) for i in range(50_000)], [("a", "b", "c", f"{i}") for i in range(20)]
+    text = ".decl name(s: symbol) .decl few(w: symbol, x: symbol, y: symbol, z: symbol)"
+    with fl.Database.create(tmp_path / "d", fl.Program(text), {"name": names, "few": few}) as database:
+        kept = database._maintained.state.kept["few"]
+        assert kept.relation.packing is not None
+        assert database.check() == []

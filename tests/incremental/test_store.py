@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.incremental.stored import EDGES, PATHS, code_of, opened
 
+import flintlog as fl
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.incremental import store
 from flintlog.incremental.instances import Instances
@@ -322,3 +323,20 @@ def test_a_forked_process_does_not_write(database: Maintained) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     assert database.check() == []
+
+
+def test_halves_of_characters_stay_halves(tmp_path: Path) -> None:
+    """A pair of them is another text than the character that it would be elsewhere."""
+    rows = {("\ud83d\ude00",), ("\U0001f600",), ("\ud83d",)}
+    nested = {(row,) for row in rows}
+    program = fl.Program(".type R = [x: symbol] .decl s(x: symbol) .decl r(x: R)")
+    with fl.Database.create(tmp_path / "db", program, s=rows, r=nested) as database:
+        with database.transaction() as change:
+            change.delete("s", rows)
+        with database.transaction() as change:
+            change.insert("s", rows)
+    for _ in range(2):
+        with fl.Database.open(tmp_path / "db") as database:
+            assert (set(database["s"]), set(database["r"])) == (rows, nested)
+            assert (len(database["s"]), database.check()) == (3, [])
+            database.compact()

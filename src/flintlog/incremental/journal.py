@@ -177,25 +177,34 @@ def _write_all(stream: FileIO, content: bytes) -> int:
 def _payload(change: Change) -> bytes:
     table = {
         "epoch": change.epoch,
-        "deleted": {name: _in_json(rows) for name, rows in change.deleted.items()},
-        "inserted": {name: _in_json(rows) for name, rows in change.inserted.items()},
+        "deleted": {name: _rows_in_json(rows) for name, rows in change.deleted.items()},
+        "inserted": {name: _rows_in_json(rows) for name, rows in change.inserted.items()},
         "program": change.program,
     }
-    return json.dumps(table, separators=(",", ":")).encode("ascii")
+    return in_json(table)
 
 
 def _change(payload: bytes) -> Change:
-    table = json.loads(payload)
+    table = from_json(payload)
     for key in ("deleted", "inserted"):
-        table[key] = {name: _from_json(rows) for name, rows in table[key].items()}
+        table[key] = {name: _rows_from_json(rows) for name, rows in table[key].items()}
     return Change(**table)
 
 
-def _in_json(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
+def in_json(value: Any) -> bytes:
+    """With symbols as they are: escapes for halves of characters would be read as whole ones."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def from_json(content: bytes) -> Any:
+    return json.loads(content.decode("utf-8", "surrogatepass"))
+
+
+def _rows_in_json(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
     return rows if _are_simple(rows) else [list(map(plain, row)) for row in rows]
 
 
-def _from_json(rows: Sequence[Sequence[Any]]) -> list[Row]:
+def _rows_from_json(rows: Sequence[Sequence[Any]]) -> list[Row]:
     return list(map(tuple, rows)) if _are_simple(rows) else [tuple(map(value_of, row)) for row in rows]
 
 

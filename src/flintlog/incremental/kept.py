@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.kernels.update_layout import K_ROOM
-from flintlog.engines.local.storage.packing import Array, range_of
+from flintlog.engines.local.storage.packing import Array, packing_for, range_of
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.storage.resources import Resources
 from flintlog.engines.local.storage.row_places import RowPlaces
@@ -217,12 +217,15 @@ class Kept:
             self.block.make_ready(self.old.size)
 
     def make_room_for_symbols(self, positions: Sequence[int], known: int) -> None:
-        """Some columns may get any of the symbols that are known, and more, without packing rows anew."""
+        """Some columns may get any of the symbols that are known, and more, without packing rows anew; not where that
+        would leave no bits for what else may come."""
         if self.relation.ranges is None or not positions or self.known > _PACKED_BEFOREHAND:
             return
         ranges = list(self.relation.ranges)
         for position in positions:
             ranges[position] = 0, max(known + known // 8, ranges[position][1])
+        if packing_for(ranges) == packing_for(ranges, spare_bits=0):
+            return
         self.relation.prepare(ranges)
         self.relation.outlive_run()  # the set that suits these ranges
 

@@ -248,10 +248,11 @@ class Maintained:
         result = {}
         for name in before.relations.keys() - self.program.relations.keys():
             kept, kinds = self.state.kept[name], before.relations[name].kinds
-            none, all_rows = kept.some(NO_ROWS), kept.some(kept.present())
-            result[name] = RowChanges(
-                StoredRows(none, kinds, self._machine), StoredRows(all_rows, kinds, self._machine)
-            )
+            if (present := kept.present()).size:
+                none, all_rows = kept.some(NO_ROWS), kept.some(present)
+                result[name] = RowChanges(
+                    StoredRows(none, kinds, self._machine), StoredRows(all_rows, kinds, self._machine)
+                )
         return result
 
     def compact(self) -> None:

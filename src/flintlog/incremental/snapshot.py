@@ -6,7 +6,6 @@ yet) and whether it is a fact. Checksums of all files stand in the manifest.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import Damaged
+from flintlog.incremental.journal import Damaged, from_json, in_json
 from flintlog.incremental.kept import Kept, StoredRows
 from flintlog.incremental.nested_values import PartsWriter, known_parts, value_of_word
 from flintlog.types import Value
@@ -108,15 +107,11 @@ def _values_tables(values: Sequence[Value]) -> tuple[pa.Table, pa.Table]:
     writer = PartsWriter()
     texts = np.array([isinstance(value, str) for value in values], np.bool_)
     spelled = [
-        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else _json(writer.word(value))
+        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else in_json(writer.word(value))
         for value in values
     ]
-    parts = pa.table({"part": _bytes_column(list(map(_json, writer.parts)))})
+    parts = pa.table({"part": _bytes_column(list(map(in_json, writer.parts)))})
     return pa.table({"text": _column(texts), "value": _bytes_column(spelled)}), parts
-
-
-def _json(word: Any) -> bytes:
-    return json.dumps(word, separators=(",", ":")).encode("ascii")
 
 
 def _bytes_column(spelled: Sequence[bytes]) -> pa.Array:
@@ -128,10 +123,10 @@ def _bytes_column(spelled: Sequence[bytes]) -> pa.Array:
 def _values(content: bytes, parts: bytes | None) -> list[Value]:
     """There are no parts in what was written before there was a table of them."""
     table = pa.ipc.open_file(content).read_all()
-    known = known_parts(map(json.loads, pa.ipc.open_file(parts).read_all()["part"].to_pylist()) if parts else ())
+    known = known_parts(map(from_json, pa.ipc.open_file(parts).read_all()["part"].to_pylist()) if parts else ())
     pairs = zip(table["text"].to_pylist(), table["value"].to_pylist(), strict=True)
     return [
-        v.decode("utf-8", "surrogatepass") if is_text else value_of_word(json.loads(v), known) for is_text, v in pairs
+        v.decode("utf-8", "surrogatepass") if is_text else value_of_word(from_json(v), known) for is_text, v in pairs
     ]
 
 

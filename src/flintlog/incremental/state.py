@@ -116,16 +116,18 @@ class State:
         seconds = max(LEAST_PREPARATION, MOST_PREPARATION * sum(stratum.seconds for stratum in self.strata.values()))
         end = time.perf_counter() + seconds
         _ = self.normal.last_readers, self.normal.computed
-        self._make_room_for_symbols()
+        self._make_room_for_symbols(end)
         for stratum in self.strata.values():
             for prepare, rows in stratum.preparations(self.kept, self._workspace):
                 if time.perf_counter() + SECONDS_A_ROW * rows < end:
                     prepare()
         self._statistics.forget()
 
-    def _make_room_for_symbols(self) -> None:
+    def _make_room_for_symbols(self, end: float) -> None:
         known = len(self.machine.known)
         for name, kept in self.kept.items():
+            if time.perf_counter() > end:
+                break
             kinds = self.normal.program.relations[name].kinds
             kept.make_room_for_symbols([at for at, kind in enumerate(kinds) if kind is Kind.SYMBOL], known)
 

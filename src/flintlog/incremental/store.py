@@ -82,11 +82,14 @@ class Store:
     def _changes(self) -> list[Change]:
         assert self._journal is not None
         self.warnings = []
-        changes = self._journal.changes()
-        if self._journal.cut_off and not self.is_locked:
-            time.sleep(_WRITING)  # somebody may be at it
+        changes, seen = self._journal.changes(), (-1, 0)
+        remains = self._journal.cut_off
+        while remains and not self.is_locked and seen != (len(changes), remains):
+            seen = len(changes), remains
+            time.sleep(_WRITING)  # somebody may be at it, again and again
             changes = self._journal.changes()
-        if remains := self._journal.cut_off:
+            remains = self._journal.cut_off
+        if remains:
             message = f"the last {remains:,} bytes of `{self.folder / self._manifest['journal']}` are no transaction"
             note = "they are left out: one was cut off while it was written, which is all right, or the file is damaged"
             self.warnings.append(Diagnostic("W940", message, note=note))

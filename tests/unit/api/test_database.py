@@ -275,3 +275,11 @@ def test_what_has_not_changed_is_not_said_to_have(tmp_path: Path) -> None:
 def test_a_path_is_no_program(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"Program.load"):
         fl.Database.create(tmp_path / "d", "paths.dl")  # type: ignore[arg-type]
+
+
+def test_to_drop_what_has_no_rows_changes_nothing(tmp_path: Path) -> None:
+    with fl.Database.create(tmp_path / "db", fl.Program(".decl none(x: symbol) .decl other(n: number)")) as database:
+        with database.transaction() as change:
+            change.drop("none")
+        assert dict(change.result) == {}
+        assert list(database) == ["other"]
