@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -108,6 +109,46 @@ def test_records_that_there_was_no_room_for(database: Maintained, tmp_path: Path
     writer.close()
     reader = opened(tmp_path / "db")
     assert (reader.epoch, reader.warnings) == (7, [])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
+def test_the_last_bytes_of_a_disk_are_for_records(tmp_path: Path) -> None:
+    """A record needs its own length; room for more is only made where there is some."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.spawnlp(os.P_WAIT, "mount", "mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)):
+        pytest.skip("nothing can be mounted here")
+    database = Maintained(Store(disk / "db"))
+    try:
+        database.create(PATHS, {}, word_size=64, budget=0.2)
+        with pytest.raises(FlintlogError, match="No space left"):
+            for epoch in range(1, 100):
+                database.commit(Change(epoch, {}, {"e": [(str(epoch) * 5000, "d")]}))
+        epoch, disk_state = database.epoch, os.statvfs(disk)
+        assert disk_state.f_bavail * disk_state.f_frsize < 16384
+        database.close()
+        reader = opened(disk / "db")
+        assert (reader.epoch, reader.warnings, len(reader.rows("e"))) == (epoch, [], epoch)
+    finally:
+        database.close()
+        os.spawnlp(os.P_WAIT, "umount", "umount", str(disk))
+
+
+@pytest.mark.parametrize("order", ["013", "0123423", "0213", "122"])
+def test_transactions_that_are_missing_are_found(database: Maintained, tmp_path: Path, order: str) -> None:
+    """Every record is whole, but they are not those that were written, one after the other."""
+    file = tmp_path / "db" / "journal-0"
+    ends = [len(BEGIN)]
+    for epoch in (1, 2, 3, 4):
+        database.commit(Change(epoch, {}, {"e": [("c", str(epoch))]}))
+        ends.append(len(written_in(file)))
+    database.close()
+    content = file.read_bytes()
+    records = [content[: ends[0]], *(content[a:b] for a, b in pairwise(ends))]
+    file.write_bytes(records[0] + b"".join(records[int(number)] for number in order.lstrip("0")))
+    with pytest.raises(FlintlogError, match="not all transactions") as caught:
+        opened(tmp_path / "db")
+    assert code_of(caught) == "E942"
 
 
 @pytest.mark.parametrize("is_end_known", [False, True])

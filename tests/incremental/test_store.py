@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from errno import ENOSPC
@@ -171,6 +172,49 @@ def test_nothing_is_committed_to_a_journal_that_was_removed(database: Maintained
     assert (database.epoch, len(database.rows("p"))) == (1, 6)
 
 
+@pytest.mark.parametrize("replaced", ["lock", "manifest.json", ""])
+def test_nothing_is_committed_where_others_took_the_place_of_the_files(
+    database: Maintained, tmp_path: Path, replaced: str
+) -> None:
+    """A copy was put back, or the lock removed, while the database was open."""
+    folder, copy = tmp_path / "db", tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    if replaced:
+        shutil.copy(copy / replaced, folder / "new")
+        (folder / "new").replace(folder / replaced)
+    else:
+        shutil.rmtree(folder)
+        copy.rename(folder)
+    for write in (lambda: database.commit(Change(1, {}, {"e": [("d", "e")]})), database.compact):
+        with pytest.raises(FlintlogError, match="other files") as caught:
+            write()
+        assert code_of(caught) == "E949"
+    assert (database.epoch, len(database.rows("p"))) == (0, 3)
+    database.close()
+    again = opened(folder, writes=True)
+    again.commit(Change(1, {}, {"e": [("d", "e")]}))
+    assert again.check() == []
+    again.close()
+
+
+def test_a_database_stays_where_it_is_when_the_process_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        database = Maintained(Store(Path("db")))
+        database.create(PATHS, {"e": [(folder.name, "x")]}, word_size=64, budget=0.2)
+        database.close()
+    monkeypatch.chdir(folders[0])
+    database = opened(Path("db"), writes=True)
+    monkeypatch.chdir(folders[1])
+    database.commit(Change(1, {}, {"e": [("x", "y")]}))
+    database.compact()
+    database.close()
+    rows = [sorted(opened(folder / "db").rows("e")) for folder in folders]
+    assert rows == [[("one", "x"), ("x", "y")], [("two", "x")]]
+
+
 def test_a_closed_database_answers_nothing(database: Maintained) -> None:
     database.close()
     for question in (lambda: database.rows("p"), lambda: database.query("p(x, y)"), database.check):
@@ -222,11 +266,16 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "journal-2023.txt").write_text("mine")
     (folder / "snapshot-photos").mkdir()
-    (folder / "snapshot-3").mkdir()  # as a process leaves it that was killed
+    (folder / "snapshot-3").mkdir()
+    with pytest.raises(FlintlogError, match="snapshot-3") as caught:
+        Maintained(Store(folder)).create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
+    assert code_of(caught) == "E949"
+    (folder / "lock").touch()  # as a process leaves it that was killed while it made a database
     database = Maintained(Store(folder))
     database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
     database.close()
-    assert {"journal-2023.txt", "snapshot-photos"} <= {path.name for path in folder.iterdir()}
+    ours = {"lock", "manifest.json", "snapshot-0", "journal-0"}
+    assert {path.name for path in folder.iterdir()} == ours | {"journal-2023.txt", "snapshot-photos"}
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(FlintlogError) as caught:
@@ -323,6 +372,31 @@ def test_a_forked_process_does_not_write(database: Maintained) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
     assert database.check() == []
+
+
+def test_a_closed_database_is_free_though_a_forked_process_lives(database: Maintained, tmp_path: Path) -> None:
+    until, end = os.pipe()
+    if not (child := os.fork()):
+        os.close(end)
+        os.read(until, 1)
+        os._exit(0)
+    os.close(until)
+    try:
+        database.close()
+        opened(tmp_path / "db", writes=True).close()
+    finally:
+        os.close(end)
+        os.waitpid(child, 0)
+
+
+def test_a_forked_process_that_closes_does_not_unlock(database: Maintained, tmp_path: Path) -> None:
+    if not (child := os.fork()):
+        database.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    with pytest.raises(FlintlogError) as caught:
+        opened(tmp_path / "db", writes=True)
+    assert code_of(caught) == "E941"
 
 
 def test_halves_of_characters_stay_halves(tmp_path: Path) -> None:

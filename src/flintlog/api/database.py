@@ -56,14 +56,17 @@ class Transaction:
 
     def add_rule(self, text: str) -> None:
         """A rule, or several; declarations of new relations may come with them."""
+        self._require_open()
         self._text = with_items(self._text, text)
 
     def remove_rule(self, id: str) -> None:
         """The rule of that name: `Database.rules` has them."""
+        self._require_open()
         self._text = without_rule(self._text, id)
 
     def drop(self, relation: str) -> None:
         """A relation with its facts and rules."""
+        self._require_open()
         self._text = without_relation(self._text, relation)
         self._dropped.append(relation)
 
@@ -74,10 +77,13 @@ class Transaction:
             raise FlintlogError([Diagnostic("E946", "the transaction is not committed yet")])
         return self._result
 
-    def _say(self, name: str, data: Any, *, there: bool) -> None:
+    def _require_open(self) -> None:
         if self._result is not None:
             message = "the transaction is committed: nothing can be added to it"
             raise FlintlogError([Diagnostic("E946", message, note="begin another one")])
+
+    def _say(self, name: str, data: Any, *, there: bool) -> None:
+        self._require_open()
         program = self._database.program_of(self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
         if name not in self._said:

@@ -30,6 +30,7 @@ BEGIN = b"flintlog journal"
 _FIRST = b'{"epoch":'  # every payload begins so
 # Room is made for so many bytes at least, and at most.
 _LEAST_ROOM, _MOST_ROOM = 1 << 16, 1 << 20
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # What was written is on disk, and the file's length, but no times of it, where the system tells these apart.
 _sync = getattr(os, "fdatasync", os.fsync)
 
@@ -86,7 +87,7 @@ class Journal:
             if room is not None and end + len(record) <= room:
                 _write_all(stream, record)
             else:
-                room = end + _write_all(stream, record + bytes(min(max(_LEAST_ROOM, end), _MOST_ROOM)))
+                room = end + _write_with_room(stream, record, min(max(_LEAST_ROOM, end), _MOST_ROOM))
             _sync(stream.fileno())
         except OSError:
             stream.truncate(end)  # so that what was not promised is not found
@@ -172,6 +173,19 @@ def _write_all(stream: FileIO, content: bytes) -> int:
     while rest:
         rest = rest[stream.write(rest) :]
     return len(content)
+
+
+def _write_with_room(stream: FileIO, record: bytes, room: int) -> int:
+    """Returns how many bytes that were: only those of the record, where the disk has none for more."""
+    start = stream.tell()
+    try:
+        return _write_all(stream, record + bytes(room))
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+    stream.truncate(start)
+    stream.seek(start)
+    return _write_all(stream, record)
 
 
 def _payload(change: Change) -> bytes:

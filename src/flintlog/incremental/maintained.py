@@ -82,9 +82,11 @@ class Maintained:
 
     @deep_recursion()
     def _create(self, text: str, facts: Mapping[str, Facts], word_size: int, budget: float) -> None:
+        if not self._store.exists():
+            self._store.require_no_namesakes()
         self._store.lock()
         if self._store.exists():
-            message = f"there is a database in `{self._store.folder}` already"
+            message = f"there is a database in `{self._store.name}` already"
             raise FlintlogError([Diagnostic("E944", message, note="choose another directory, or remove it first")])
         self._store.require_no_remains()
         self._begin(text, word_size, budget, ())

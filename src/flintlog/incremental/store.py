@@ -33,6 +33,7 @@ FORMAT = 2  # 1 had no table of the parts that values have in common
 _KNOWN = {1, FORMAT}
 MANIFEST, LOCK = "manifest.json", "lock"
 RESTORE = "restore the directory from a copy, or create the database again"
+_OWN = re.compile(r"(snapshot|journal)-\d+")
 _WRITING = 0.05  # seconds in which a transaction is written
 # A journal of fewer bytes, or of fewer times what its snapshot has, is left as it is.
 LEAST_JOURNAL, MOST_JOURNAL = 1 << 23, 4
@@ -42,13 +43,15 @@ class Store:
     """The files of one database. Who writes holds the lock, from `lock` to `close`."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.name = folder  # as it was said, which means another directory once the process works in another
+        self.folder = folder.absolute()
         self._lock: BinaryIO | None = None
         self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
         self.warnings: list[Diagnostic] = []  # about what was read
         self._journal: Journal | None = None
+        self._files: object = None  # what must stay while this process writes, as `_files_there` tells it
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -67,6 +70,7 @@ class Store:
         """The last snapshot, and what was committed after it."""
         for _ in range(10):
             self._manifest = self._read_manifest()
+            self._files = self._files_there() if self.is_locked else None
             try:
                 snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
                 begin = self._manifest.get("journal_begins_with", "").encode("ascii")
@@ -77,7 +81,7 @@ class Store:
                     what = f"`{problem.filename}`: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
                     damaged = Diagnostic("E942", f"the database is damaged: {what}", note=RESTORE)
                     raise FlintlogError([damaged]) from None
-        raise FlintlogError([Diagnostic("E942", f"`{self.folder}` changes faster than it can be read")])
+        raise FlintlogError([Diagnostic("E942", f"`{self.name}` changes faster than it can be read")])
 
     def _changes(self) -> list[Change]:
         assert self._journal is not None
@@ -90,9 +94,11 @@ class Store:
             changes = self._journal.changes()
             remains = self._journal.cut_off
         if remains:
-            message = f"the last {remains:,} bytes of `{self.folder / self._manifest['journal']}` are no transaction"
+            message = f"the last {remains:,} bytes of `{self.name / self._manifest['journal']}` are no transaction"
             note = "they are left out: one was cut off while it was written, which is all right, or the file is damaged"
             self.warnings.append(Diagnostic("W940", message, note=note))
+        if [change.epoch for change in changes] != list(range(self.epoch + 1, self.epoch + 1 + len(changes))):
+            raise Damaged(f"`{self._journal.path}` has not all transactions, or not in their order")
         return changes
 
     def _read_manifest(self) -> dict[str, Any]:
@@ -101,22 +107,22 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             self.require_no_remains()
             note = "make one with `flintlog db create` or `Database.create`"
-            raise FlintlogError([Diagnostic("E940", f"`{self.folder}` is no database", note=note)]) from None
+            raise FlintlogError([Diagnostic("E940", f"`{self.name}` is no database", note=note)]) from None
         except OSError as error:
-            raise FlintlogError([Diagnostic("E942", f"`{self.folder / MANIFEST}` cannot be read: {error}")]) from None
+            raise FlintlogError([Diagnostic("E942", f"`{self.name / MANIFEST}` cannot be read: {error}")]) from None
         except ValueError:
             raise self._bad_manifest() from None
         if not isinstance(manifest, dict):
             raise self._bad_manifest()
         if manifest.get("format") not in _KNOWN:
-            message = f"`{self.folder}` has format {manifest.get('format')}, and this version knows {max(_KNOWN)}"
+            message = f"`{self.name}` has format {manifest.get('format')}, and this version knows {max(_KNOWN)}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
         if manifest.get("checksum") != _checksum(manifest):
             raise self._bad_manifest()
         return manifest
 
     def _bad_manifest(self) -> FlintlogError:
-        message = f"the database is damaged: `{self.folder / MANIFEST}` is not what was written"
+        message = f"the database is damaged: `{self.name / MANIFEST}` is not what was written"
         return FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
     # --- Writing ----------------------------------------------------------------------------------
@@ -128,7 +134,7 @@ class Store:
             self._lock = (self.folder / LOCK).open("ab")
         except (FileExistsError, NotADirectoryError) as error:
             above = "" if isinstance(error, FileExistsError) else "in "
-            message = f"a database is a directory, and `{self.folder}` is {above}a file"
+            message = f"a database is a directory, and `{self.name}` is {above}a file"
             raise FlintlogError([Diagnostic("E949", message, note="name another directory")]) from None
         except OSError as error:
             raise self._cannot_write(error) from None
@@ -136,13 +142,15 @@ class Store:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self.close()
-            message = f"another process, or this one, has `{self.folder}` open to write"
+            message = f"another process, or this one, has `{self.name}` open to write"
             raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
 
     def close(self) -> None:
         self._is_closed = True
         self._use(None)
         if self._lock is not None:
+            if self._process == os.getpid():  # one that was forked off has the file open, too, and would keep the lock
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock.close()
             self._lock = None
 
@@ -154,12 +162,25 @@ class Store:
     def commit(self, change: Change) -> None:
         assert self._journal is not None
         try:
+            self._require_same_files()
             self._journal.append(change)
         except OSError as error:
             raise self._cannot_write(error) from None
 
+    def _files_there(self) -> object:
+        """Tells the files of one database from others that take their place, as when a copy is put back."""
+        states = [os.stat(self.folder / name) for name in (LOCK, MANIFEST)]
+        return [(state.st_dev, state.st_ino) for state in states], states[1].st_mtime_ns
+
+    def _require_same_files(self) -> None:
+        """Raises where somebody has put others in their place: the journal that is open is not in the directory then,
+        and what holds the lock is another file."""
+        if self._manifest and self._files_there() != self._files:
+            message = f"other files are in `{self.name}` than when it was opened"
+            raise FlintlogError([Diagnostic("E949", message, note="open it again")])
+
     def _cannot_write(self, error: OSError) -> FlintlogError:
-        message = f"cannot write to `{self.folder}`: {error.strerror or error}"
+        message = f"cannot write to `{self.name}`: {error.strerror or error}"
         return FlintlogError([Diagnostic("E949", message, note="a database that was there is as it was before")])
 
     @property
@@ -170,15 +191,15 @@ class Store:
         """Raises for a database that was opened to read, or by the process that this one was forked from."""
         if self._lock is not None and self._process != os.getpid():
             note = "open it in the process that writes, and close it before"
-            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` was opened by another process", note=note)])
+            raise FlintlogError([Diagnostic("E947", f"`{self.name}` was opened by another process", note=note)])
         self.require_open()
         if self._lock is None:
             note = "open it without `read_only`"
-            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is open to read only", note=note)])
+            raise FlintlogError([Diagnostic("E947", f"`{self.name}` is open to read only", note=note)])
 
     def require_open(self) -> None:
         if self._is_closed:
-            raise FlintlogError([Diagnostic("E947", f"`{self.folder}` is closed", note="open it again")])
+            raise FlintlogError([Diagnostic("E947", f"`{self.name}` is closed", note="open it again")])
 
     def require_no_remains(self) -> None:
         """Raises where there is all of a database but its manifest. One that was cut off while it was made has no
@@ -187,8 +208,17 @@ class Store:
         for path in remains:
             journal = re.fullmatch(r"journal-(\d+)", path.name)
             if journal and (int(journal[1]) or not Journal(path).is_empty()):
-                message = f"the database is damaged: `{self.folder / MANIFEST}` is missing"
+                message = f"the database is damaged: `{self.name / MANIFEST}` is missing"
                 raise FlintlogError([Diagnostic("E942", message, note=RESTORE)])
+
+    def require_no_namesakes(self) -> None:
+        """Raises where a new database would take files for its own that are none: there is no lock, so nobody has begun
+        one here."""
+        if self.folder.is_dir() and not (self.folder / LOCK).exists():
+            for path in self.folder.iterdir():
+                if _OWN.fullmatch(path.name):
+                    message = f"`{self.name / path.name}` is in the way of a database"
+                    raise FlintlogError([Diagnostic("E949", message, note="name another directory, or move it")])
 
     def exists(self) -> bool:
         return (self.folder / MANIFEST).exists()
@@ -200,6 +230,7 @@ class Store:
         self.require_lock()
         name, journal = f"snapshot-{epoch}", Journal(self.folder / f"journal-{epoch}")
         try:
+            self._require_same_files()
             self._remove_others()  # a snapshot that was cut off, too
             if self._manifest.get("snapshot") == name:
                 return
@@ -241,6 +272,7 @@ class Store:
             os.fsync(stream.fileno())
         with uninterrupted():
             temporary.replace(self.folder / MANIFEST)
+            self._files = self._files_there()
             self._manifest = manifest
             self._use(journal)
 
@@ -254,7 +286,7 @@ class Store:
         """Removes what was written and does not count, or not any more."""
         counts = {self._manifest.get("snapshot"), self._manifest.get("journal")}
         for path in self.folder.iterdir():
-            if re.fullmatch(r"(snapshot|journal)-\d+", path.name) and path.name not in counts:
+            if _OWN.fullmatch(path.name) and path.name not in counts:
                 _remove(path)
 
 
