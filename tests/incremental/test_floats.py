@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import copysign, nan
+from math import copysign, inf, nan
 from pathlib import Path
 
 import pytest
@@ -63,3 +63,36 @@ def test_what_is_no_number(tmp_path: Path, strategy: str) -> None:
         assert database.check() == []
         expected = fl.Program(PRODUCTS).run({**facts, "p": [(1, nan), (1, 3.0)]})
         assert {name: len(database[name]) for name in "qr"} == {name: len(expected[name]) for name in "qr"}
+
+
+EXTREMES = """
+    .decl p(x: number, v: float)
+    .decl low(x: number, v: float)
+    low(x, v) :- p(x, _), v = min w : { p(x, w) }.
+    .decl high(x: number, v: float)
+    high(x, v) :- p(x, _), v = max w : { p(x, w) }.
+    .decl best(x: number, v: float)
+    best(x, MAX(v)) :- p(x, v).
+    best(x, MAX(v)) :- best(y, v), x = y + 1, x < 3.
+    .decl both(v: float)
+    both(min(v, w)) :- p(0, v), p(1, w).
+"""
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_extremes_do_not_depend_on_the_order_of_rows(tmp_path: Path, strategy: str) -> None:
+    """NaN is above everything, and -0.0 below 0.0."""
+    rows = [(x, v) for x in (0, 1) for v in (1.0, nan, -nan, -0.0, -inf)]
+    program = fl.Program(EXTREMES)
+    shown = {}
+    for order in (rows, rows[::-1], rows[3:] + rows[:3]):
+        result = program.run(p=order)
+        shown[str(order)] = {name: sorted(map(str, result[name])) for name in ("low", "high", "best", "both")}
+    assert len(set(map(str, shown.values()))) == 1
+    assert shown[str(rows)]["high"] == ["(0, nan)", "(1, nan)"]
+    with fl.Database.create(tmp_path / "d", program, {"p": rows[:1]}, budget=5) as database:
+        for row in (*rows[1:], (0, 0.0), *rows[::2], (0, 0.0)):
+            with database.transaction(strategy) as change:
+                there = row in database["p"]
+                (change.delete if there else change.insert)("p", [row])
+            assert database.check() == []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from flintlog.ir.regex import matches
@@ -60,7 +60,7 @@ def implement(op: str, kinds: tuple[Kind, ...], words: Words, notify: Notify) ->
     if op == "cat":
         return lambda *texts: "".join(texts)
     if op in ("min", "max"):
-        extreme = min if op == "min" else max
+        extreme = _extreme(op, kinds[0])
         return lambda *values: extreme(values)
     kind = kinds[0]
     if op in _CONVERSIONS:
@@ -208,6 +208,18 @@ def _float_power(a: float, b: float) -> float:
         return math.inf if a == 0 else math.nan
 
 
+def _extreme(op: str, kind: Kind) -> Function:
+    """The least or the greatest of some values."""
+    best = min if op == "min" else max
+    return partial(best, key=_place) if kind is Kind.FLOAT else best
+
+
+def _place(value: float) -> tuple[bool, float, float]:
+    """Where a float stands among all: -0.0 is below 0.0, and NaN, which compares with nothing, above everything."""
+    odd = value != value
+    return odd, 0.0 if odd else value, math.copysign(1.0, value)
+
+
 # --- Text -----------------------------------------------------------------------------------------
 
 
@@ -283,13 +295,12 @@ def _number_of(text: str, target: Kind, words: Words) -> int | float:
 
 def fold_values(op: str, values: list[Any], kind: Kind, words: Words) -> Any:
     """count, sum, min, max or mean of a group's values. Floats are added in ascending order, so that a sum does not
-    depend on the order of rows; for the same reason -0.0 is below 0.0."""
+    depend on the order of rows; for the same reason all of them have places: see `_place`."""
     match op:
         case "count":
             return len(values)
         case "min" | "max":
-            best = min if op == "min" else max
-            return best(values, key=lambda v: (v, math.copysign(1.0, v))) if kind is Kind.FLOAT else best(values)
+            return _extreme(op, kind)(values)
         case "sum" if kind is not Kind.FLOAT:
             return (words.signed if kind is Kind.NUMBER else words.unsigned)(sum(values))
         case "sum":
