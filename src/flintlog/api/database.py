@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from flintlog.api.changes import Changes
 from flintlog.api.facts import relation_for, rows_of
-from flintlog.api.functors import bind_functors
+from flintlog.api.functors import BESIDE_THE_PROGRAM, bind_functors
 from flintlog.api.program import Program
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
@@ -24,15 +24,25 @@ from flintlog.incremental.explain import DEPTH
 from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Bind, Maintained
-from flintlog.incremental.rule_texts import RuleText, readers_of, rules_of, with_items, without_relation, without_rule
+from flintlog.incremental.rule_texts import (
+    RuleText,
+    is_part_of,
+    readers_of,
+    rules_of,
+    with_items,
+    without_relation,
+    without_rule,
+)
 from flintlog.incremental.store import Store
 from flintlog.incremental.switch import BUDGET
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
+from flintlog.source import SourceFile
 from flintlog.syntax.printer import print_program
 from flintlog.types import Row
 
 Functors = Mapping[str, Callable[..., Any]]
+_NAME = "the name of a relation"
 
 
 class Transaction:
@@ -57,16 +67,19 @@ class Transaction:
     def add_rule(self, text: str) -> None:
         """A rule, or several; declarations of new relations may come with them."""
         self._require_open()
+        _require_text(text, "a rule")
         self._text = with_items(self._text, text)
 
     def remove_rule(self, id: str) -> None:
         """The rule of that name: `Database.rules` has them."""
         self._require_open()
+        _require_text(id, "the id of a rule")
         self._text = without_rule(self._text, id)
 
     def drop(self, relation: str) -> None:
-        """A relation with its facts and rules."""
+        """A relation with its facts and rules; or an instance of a component with all of its relations."""
         self._require_open()
+        _require_text(relation, _NAME)
         self._text = without_relation(self._text, relation)
         self._dropped.append(relation)
 
@@ -84,6 +97,7 @@ class Transaction:
 
     def _say(self, name: str, data: Any, *, there: bool) -> None:
         self._require_open()
+        _require_text(name, _NAME)
         program = self._database.program_of(self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
         if name not in self._said:
@@ -104,8 +118,8 @@ class Transaction:
         except FlintlogError:
             self._say_who_reads_what_is_dropped()
             raise
-        for name in self._dropped:
-            if name in program.relations:
+        for name in program.relations:
+            if self._is_dropped(name):
                 message = f"`{name}` is dropped and declared anew in one transaction"
                 note = "drop it in one transaction, and declare it anew in the next"
                 raise FlintlogError([Diagnostic("E948", message, program.relations[name].span, note)])
@@ -126,9 +140,12 @@ class Transaction:
             message = f"another transaction has changed {what} since this one began"
             raise FlintlogError([Diagnostic("E973", message, note="begin it again")])
 
+    def _is_dropped(self, relation: str) -> bool:
+        return any(is_part_of(relation, name) for name in self._dropped)
+
     def _say_who_reads_what_is_dropped(self) -> None:
         """Raises for rules that read a relation which is not there any more."""
-        for name in self._dropped:
+        for name in filter(self._is_dropped, self._database):
             if readers := [f"{rule.id} ({rule.text})" for rule in readers_of(self._text, name)]:
                 note = f"remove what reads it in the same transaction: {', '.join(readers)}"
                 raise FlintlogError([Diagnostic("E975", f"`{name}` is dropped, and rules read it", note=note)])
@@ -181,7 +198,7 @@ class Database:
             raise FlintlogError([Diagnostic("E974", f"`{budget}` is no budget", note=note)])
         if not isinstance(program, Program):
             raise TypeError(f"a Program is wanted, not {program!r}: fl.Program.load reads one")
-        compiled = program.compilation.program
+        store, compiled = _store(path), program.compilation.program
         given = _checked(compiled, {**(more_facts or {}), **facts}, program.word_size)
         run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
         inputs = [d for d in compiled.io if d.kind == "input" and d.relation not in given]
@@ -189,7 +206,7 @@ class Database:
             name: rows if isinstance(rows, ColumnFacts) else list(rows)
             for name, rows in read_inputs(compiled, inputs, run, columnar=True).items()
         }
-        maintained = Maintained(Store(Path(path)), _binding({**program.functors(), **(functors or {})}))
+        maintained = Maintained(store, _binding({**program.functors(), **(functors or {})}, BESIDE_THE_PROGRAM))
         # The tree has what the text includes, and no macros any more.
         with deep_recursion():
             text = print_program(program.compilation.ast)
@@ -199,7 +216,7 @@ class Database:
     @classmethod
     def open(cls, path: str | PathLike[str], *, read_only: bool = False, functors: Functors | None = None) -> Database:
         """A database as it was last committed. One process at a time may open it to write; any number to read."""
-        maintained = Maintained(Store(Path(path)), _binding(functors or {}))
+        maintained = Maintained(_store(path), _binding(functors or {}, "given as `functors` to `Database.open`"))
         maintained.open(writes=not read_only)
         return cls(maintained)
 
@@ -249,15 +266,18 @@ class Database:
     def __iter__(self) -> Iterator[str]:
         return iter(self._maintained.program.relations)
 
-    def query(self, question: str, rules: str = "") -> RelationResult:
+    def query(self, question: str, rules: str | SourceFile = "") -> RelationResult:
         """The rows for which a question holds: the body of a rule, as in `path(1, x), !edge(x, _)`. The columns are its
         variables. `rules` are declarations and rules beside those of the database, for this question only."""
+        _require_text(question, "a question")
         with self.lock:
-            relation, rows = self._maintained.query(question, rules)
+            added = rules if isinstance(rules, SourceFile) else SourceFile("<rules>", rules)
+            relation, rows = self._maintained.query(question, added)
             return RelationResult(relation, rows, self._maintained.program.types)
 
     def explain(self, relation: str, row: Row, *, depth: int = DEPTH) -> Explanation:
         """How a row comes about, or why it does not. Proofs are followed `depth` rules down."""
+        _require_text(relation, _NAME)
         if relation not in self._maintained.program.relations:
             raise unknown_relation(relation, self._maintained.program.relations)
         [checked] = _checked(self._maintained.program, {relation: [row]}, self.word_size)[relation]
@@ -266,6 +286,7 @@ class Database:
 
     def explain_text(self, goal: str, *, depth: int = DEPTH) -> Explanation:
         """The same of a row that is written as in a program: `path(1, 3)`."""
+        _require_text(goal, "a row")
         with self.lock:
             return self._maintained.explain(*self._maintained.goal(goal), depth)
 
@@ -280,6 +301,7 @@ class Database:
     def transaction(self, strategy: str = "auto") -> Iterator[Transaction]:
         """Changes that are committed at the end of the block, unless it fails. `strategy` says how relations are kept
         up: see `STRATEGIES`."""
+        _require_text(strategy, "a strategy")
         if strategy not in STRATEGIES:
             note = did_you_mean(strategy, STRATEGIES) or f"there are {', '.join(STRATEGIES)}"
             raise FlintlogError([Diagnostic("E970", f"there is no strategy `{strategy}`", note=note)])
@@ -316,8 +338,21 @@ class Database:
             return self._programs[text]
 
 
-def _binding(functors: Functors) -> Bind:
-    return lambda program, words: bind_functors(program, functors, words)
+def _binding(functors: Functors, where: str) -> Bind:
+    return lambda program, words: bind_functors(program, functors, words, where)
+
+
+def _store(path: str | PathLike[str]) -> Store:
+    name = fspath(path)
+    if not name or "\0" in name:
+        note = "a database is a directory: name one"
+        raise FlintlogError([Diagnostic("E949", f"{name!r} names no directory", note=note)])
+    return Store(Path(name))
+
+
+def _require_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a text, not {value!r}")
 
 
 def _checked(

@@ -59,10 +59,14 @@ def load_functors(path: Path) -> dict[str, Callable[..., Any]]:
     return {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
 
 
+BESIDE_THE_PROGRAM = "in `functors.py` beside the program"
+
+
 def bind_functors(
-    program: Program, given: Mapping[str, Callable[..., Any]], words: Words
+    program: Program, given: Mapping[str, Callable[..., Any]], words: Words, where: str = BESIDE_THE_PROGRAM
 ) -> dict[str, Callable[..., Any]]:
-    """The function for each `.functor` of the program, its results checked against the declaration."""
+    """The function for each `.functor` of the program, its results checked against the declaration. `where` is where a
+    user may write one, beside the places that all have."""
     known = {**_registered, **given}
     called = _called(program)
     missing = [
@@ -71,8 +75,7 @@ def bind_functors(
             f"there is no function for the functor `@{name}`",
             signature.span,
             did_you_mean(name, known)
-            or "write it in Python: in `functors.py` beside the program, in a file named"
-            " with --functors, or registered with @flintlog.functor",
+            or f"write it in Python: {where}, in a file named with --functors, or registered with @flintlog.functor",
         )
         for name, signature in program.functions.items()
         if name in called and name not in known

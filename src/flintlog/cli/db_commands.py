@@ -67,11 +67,14 @@ def rules(args: Namespace) -> int:
 
 
 def query(args: Namespace) -> int:
-    rules = read_source(Path(args.rules)).text if args.rules else ""
+    rules = read_source(Path(args.rules)) if args.rules else ""
     with _opened(args, read_only=True) as database:
         found = database.query(args.question, rules)
         if found.columns:
-            found.print(sys.stdout, word_size=database.word_size)
+            try:
+                found.print(sys.stdout, word_size=database.word_size)
+            except FlintlogError as error:  # whose note is for output in files
+                raise FlintlogError([replace(some, note=None) for some in error.diagnostics]) from None
         else:
             print("true" if len(found) else "false")
     return 0

@@ -30,7 +30,6 @@ _SCANNED = 32
 MOST_GONE, FEW = 2, 100_000
 # Rows that were computed again become the log, if they are this many times as many as the log has places.
 MOST_NEW = 2
-
 # Up to so many rows get their places one after the other; of more, tables grow at once for those that are missing.
 _ENTERED_ONE_BY_ONE = 1000
 # Up to so many rows are packed for values that may come, before any does.

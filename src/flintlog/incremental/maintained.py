@@ -22,7 +22,8 @@ from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
 from flintlog.incremental.net_changes import NO_ROWS
 from flintlog.incremental.normal import normal_form
-from flintlog.incremental.question import Question, answers, goal_of, question_of
+from flintlog.incremental.question import Question, answers, goal_of, in_words_of, question_of
+from flintlog.incremental.question_types import Types, types_of
 from flintlog.incremental.rule_texts import heads_of
 from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
@@ -297,15 +298,16 @@ class Maintained:
     # --- Questions --------------------------------------------------------------------------------
 
     @deep_recursion()
-    def query(self, text: str, rules: str = "") -> tuple[Relation, StoredRows]:
+    def query(self, text: str, rules: SourceFile) -> tuple[Relation, StoredRows]:
         """What a question asks for: a relation whose columns are its variables, and its rows."""
         self._require_own_rules(rules)
-        compilation = self._with(rules)
-        question = question_of(text, _types(compilation), lambda more: self._with(f"{rules.rstrip()}\n{more}"))
+        with in_words_of(rules, ""):
+            types = _types(self._with(rules.text))
+        question = question_of(text, types, lambda more: self._with(f"{rules.text.rstrip()}\n{more}"))
         with self._whole():
-            return self._answer(question, rules)
+            return self._answer(question, rules.text)
 
-    def _require_own_rules(self, rules: str) -> None:
+    def _require_own_rules(self, rules: SourceFile) -> None:
         """Raises for rules that would add to relations of the database."""
         for name in heads_of(rules):
             if name in self.program.relations:
@@ -351,8 +353,8 @@ class Maintained:
             return differences(self.state)
 
 
-def _types(compilation: Compilation) -> dict[str, list[str]]:
-    """The types of every relation's columns, also of inline ones. FlintlogError for what is wrong with the program."""
+def _types(compilation: Compilation) -> Types:
+    """FlintlogError for what is wrong with the program."""
     compilation.report.raise_if_errors()
     assert compilation.checked is not None
-    return {name: [a.type for a in relation.attributes] for name, relation in compilation.checked.relations.items()}
+    return types_of(compilation.checked)

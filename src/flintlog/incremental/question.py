@@ -5,7 +5,7 @@ The constants of a question say which rows are asked for: rules that come with i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.incremental.kept import current
 from flintlog.incremental.normal import Part
+from flintlog.incremental.question_types import Types, declared_types
 from flintlog.incremental.state import State
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.shared import without_shared
@@ -23,6 +24,7 @@ from flintlog.source import SourceFile, Span
 from flintlog.syntax import ast
 from flintlog.syntax.parser import parse
 from flintlog.syntax.printer import print_body
+from flintlog.types import Kind
 
 ANSWER = "answer"
 # The full stop stands on a line of its own: the question may end with a comment.
@@ -42,34 +44,31 @@ class Question:
 Compile = Callable[[str], Compilation]
 
 
-def question_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile) -> Question:
-    """Makes a question of the body of a rule, as in `path(1, x), !edge(x, _)`. `types` are those of every relation's
-    columns; `compile` takes a text that is added to the program. FlintlogError for what is wrong with it."""
+def question_of(text: str, types: Types, compile: Compile) -> Question:
+    """Makes a question of the body of a rule, as in `path(1, x), !edge(x, _)`. `types` are those of the
+    program; `compile` takes a text that is added to the program. FlintlogError for what is wrong with it."""
     asked = _asked(text)
     body = _body(asked)
-    declared: dict[str, str] = {}
-    for atom in _atoms(body):
-        for place, argument in enumerate(atom.args):
-            if isinstance(argument, ast.Variable) and place < len(types.get(atom.name, ())):
-                declared.setdefault(argument.name, types[atom.name][place])
-    name = _free_name(types)
-    with _in_its_words(asked):
+    declared = declared_types(body, types)
+    name = _free_name(types.columns)
+    with in_words_of(asked, _END):
         kinds = _kinds(compile(f".decl {name}()\n{name}() :-\n{asked.text}{_END}"), name)
-    columns = {variable: declared.get(variable, kind) for variable, kind in kinds.items()}
+    plain = {variable: kind.value for variable, kind in kinds.items() if kind not in (Kind.RECORD, Kind.ADT)}
+    columns = {variable: (declared | plain)[variable] for variable in kinds if variable in declared | plain}
     attributes = ", ".join(f"{variable}: {type}" for variable, type in columns.items())
     rule = f"{name}({', '.join(columns)}) :- {print_body(body)}."
     return Question(f".decl {name}({attributes})\n{rule}\n", name, tuple(columns))
 
 
-def goal_of(text: str, types: Mapping[str, Sequence[str]], compile: Compile) -> tuple[Question, str]:
+def goal_of(text: str, types: Types, compile: Compile) -> tuple[Question, str]:
     """Makes a question of one row, as in `path(1, 3)`, whose answer is just that row; also says of which relation."""
     asked = _asked(text)
     body = _body(asked)
-    with _in_its_words(asked):
+    with in_words_of(asked, _END):
         atom = _one_row(body)
     question_of(text, types, compile)  # which says what is wrong with it
-    name = _free_name(types)
-    declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(types[atom.name]))
+    name = _free_name(types.columns)
+    declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(types.columns[atom.name]))
     made = f".decl {name}({declared})\n{print_body(replace(atom, name=name))}.\n"
     return Question(made, name, tuple(f"c{place}" for place in range(len(atom.args)))), atom.name
 
@@ -104,14 +103,14 @@ def _asked(text: str) -> SourceFile:
 
 
 @contextmanager
-def _in_its_words(asked: SourceFile) -> Iterator[None]:
-    """Errors in a text that ends with a question, and `_END`, are said of the question."""
+def in_words_of(source: SourceFile, end: str) -> Iterator[None]:
+    """Errors in a text that ends with a source's, and `end`, are said of that source."""
 
     def moved(span: Span) -> Span:
-        start = len(span.file.text) - len(asked.text + _END)
-        if span.start < start or not span.file.text.endswith(asked.text + _END):
+        start = len(span.file.text) - len(source.text + end)
+        if span.start < start or not span.file.text.endswith(source.text + end):
             return span
-        return Span(asked, *(min(place - start, len(asked.text)) for place in (span.start, span.end)))
+        return Span(source, *(min(place - start, len(source.text)) for place in (span.start, span.end)))
 
     try:
         yield
@@ -126,7 +125,7 @@ def _placed(diagnostic: Diagnostic, moved: Callable[[Span], Span]) -> Diagnostic
 
 def _body(asked: SourceFile) -> ast.Body:
     report = Report()
-    with _in_its_words(asked):
+    with in_words_of(asked, _END):
         tree = parse(SourceFile(asked.name, f"{ANSWER}() :-\n{asked.text}{_END}"), report)
         report.raise_if_errors()
     rule = tree.items[0] if tree.items else None
@@ -149,29 +148,18 @@ def _one_row(body: ast.Body) -> ast.Atom:
     return body
 
 
-def _atoms(body: ast.Body) -> Iterator[ast.Atom]:
-    """Atoms that bind variables."""
-    match body:
-        case ast.Atom():
-            yield body
-        case ast.Conjunction(items) | ast.Disjunction(items):
-            for item in items:
-                yield from _atoms(item)
-
-
-def _kinds(compilation: Compilation, name: str) -> dict[str, str]:
-    """The variables of a question that can be columns, in the order of the text, with the plainest type they may have.
-    Those of aggregates are their own; records and branches of which no atom tells the type are left out."""
+def _kinds(compilation: Compilation, name: str) -> dict[str, Kind]:
+    """The variables of a question in the order of the text. Those of aggregates are their own."""
     compilation.report.raise_if_errors()
     assert compilation.checked is not None
-    found: dict[str, str] = {}
+    found: dict[str, Kind] = {}
     for clause in compilation.checked.clauses:
         if clause.head.name == name:
             for node in walk(*clause.body, stop=AGGREGATES):
                 if isinstance(node, ast.Variable) and not node.name.startswith("_"):
                     kind = compilation.checked.kinds.get(id(node))
                     if kind is not None:
-                        found.setdefault(node.name, kind.value)
+                        found.setdefault(node.name, kind)
     return found
 
 

@@ -54,13 +54,24 @@ def without_rule(text: str, id: str) -> str:
 
 
 def without_relation(text: str, name: str) -> str:
-    """The program without a relation, its rules and its directives. FlintlogError if it has none of that name."""
+    """The program without a relation, its rules and its directives; or without an instance of a component, and those of
+    its relations. FlintlogError if it has none of that name."""
     tree = _tree(text)
     declared = [item.name for item in tree.items if isinstance(item, ast.RelationDecl)]
-    if name not in declared:
-        note = did_you_mean(name, declared)
+    instances = [item.name for item in tree.items if isinstance(item, ast.Init)]
+    if name not in (*declared, *instances):
+        instance = name.partition(".")[0]
+        if instance in instances:
+            message = f"`{name}` is not declared by itself: `{instance}` is an instance of a component"
+            raise FlintlogError([Diagnostic("E909", message, note=f"drop `{instance}` as a whole")])
+        note = did_you_mean(name, [*declared, *instances])
         raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
     return print_program(replace(tree, items=tuple(item for item in tree.items if not _is_of(item, name))))
+
+
+def is_part_of(relation: str, name: str) -> bool:
+    """Whether a name is that of the relation, or of the instance of a component that it comes with."""
+    return relation == name or relation.startswith(f"{name}.")
 
 
 def readers_of(text: str, name: str) -> list[RuleText]:
@@ -69,23 +80,23 @@ def readers_of(text: str, name: str) -> list[RuleText]:
     return [rule for rule in rules_of(text) if atom.search(rule.text.partition(":-")[2])]
 
 
-def heads_of(text: str) -> list[str]:
+def heads_of(source: SourceFile) -> list[str]:
     """The relations that the rules of a text give rows of. FlintlogError where it is not well written."""
-    rules = [item for item in _tree(text, name="<rules>").items if isinstance(item, ast.Rule | ast.Subsumption)]
+    rules = [item for item in _tree(source.text, source.name).items if isinstance(item, ast.Rule | ast.Subsumption)]
     heads = [rule.heads if isinstance(rule, ast.Rule) else (rule.dominated,) for rule in rules]
     return [head.name for some in heads for head in some]
 
 
 def _is_of(item: ast.Item, name: str) -> bool:
     match item:
-        case ast.RelationDecl():
+        case ast.RelationDecl() | ast.Init():
             return item.name == name
         case ast.Rule():
-            return all(head.name == name for head in item.heads)
+            return all(is_part_of(head.name, name) for head in item.heads)
         case ast.Subsumption():
-            return item.dominated.name == name
+            return is_part_of(item.dominated.name, name)
         case ast.Directive():
-            return item.relation == name
+            return is_part_of(item.relation, name)
     return False
 
 

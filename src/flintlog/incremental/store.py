@@ -137,7 +137,7 @@ class Store:
             message = f"a database is a directory, and `{self.name}` is {above}a file"
             raise FlintlogError([Diagnostic("E949", message, note="name another directory")]) from None
         except OSError as error:
-            raise self._cannot_write(error) from None
+            raise self._cannot_write(error, "to look at one that is there, open it with `read_only`") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -169,7 +169,7 @@ class Store:
 
     def _files_there(self) -> object:
         """Tells the files of one database from others that take their place, as when a copy is put back."""
-        states = [os.stat(self.folder / name) for name in (LOCK, MANIFEST)]
+        states = [(self.folder / name).stat() for name in (LOCK, MANIFEST)]
         return [(state.st_dev, state.st_ino) for state in states], states[1].st_mtime_ns
 
     def _require_same_files(self) -> None:
@@ -179,9 +179,9 @@ class Store:
             message = f"other files are in `{self.name}` than when it was opened"
             raise FlintlogError([Diagnostic("E949", message, note="open it again")])
 
-    def _cannot_write(self, error: OSError) -> FlintlogError:
+    def _cannot_write(self, error: OSError, note: str = "what was committed before is there") -> FlintlogError:
         message = f"cannot write to `{self.name}`: {error.strerror or error}"
-        return FlintlogError([Diagnostic("E949", message, note="a database that was there is as it was before")])
+        return FlintlogError([Diagnostic("E949", message, note=note)])
 
     @property
     def is_locked(self) -> bool:

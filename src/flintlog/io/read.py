@@ -73,8 +73,8 @@ class _Job:
         """Why a file cannot be opened, and what the user can do about it."""
         try:
             # The ending is what all of them have in common, so it must not make them look alike.
-            alike = [entry.name for entry in path.parent.iterdir() if did_you_mean(path.stem, [entry.stem])]
-            guess = did_you_mean(path.name, alike)
+            alike = [entry for entry in path.parent.iterdir() if did_you_mean(path.stem, [entry.stem])]
+            guess = did_you_mean(path.name, [entry.name for entry in alike if entry.is_file()])
         except OSError:
             guess = None
         way = "give the directory of the facts (-F, or `facts_dir` in Python), or the file with filename=…"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ PATHS = """
     path(x, y) :- edge(x, y).
     path(x, z) :- path(x, y), edge(y, z).
 """
+
+NO_TEXT: Any = 5
 
 
 @pytest.fixture
@@ -87,6 +90,67 @@ def test_rules_come_and_go(database: fl.Database, tmp_path: Path) -> None:
     with fl.Database.open(tmp_path / "db") as again:
         assert list(again) == ["edge", "path"]
         assert loops.id not in [rule.id for rule in again.rules()]
+
+
+def test_instances_of_components_go_as_a_whole(tmp_path: Path) -> None:
+    program = fl.Program("""
+        .comp Marks { .decl a(x: number)  .decl b(x: number)  b(x) :- a(x), x > 1. }
+        .init c = Marks
+        .init d = Marks
+        c.a(1).  c.a(2).  d.a(3).
+        .decl out(x: number)
+        out(x) :- c.b(x).
+        d.a(x) :- out(x).
+        .output out, c.b
+    """)
+    with fl.Database.create(tmp_path / "db", program) as database:
+        for name, code in (("c.a", "E909.*\n.*drop `c`"), ("c", "E975.*`c.b`"), ("out", "E975.*`out`")):
+            with pytest.raises(fl.FlintlogError, match=code), database.transaction() as change:
+                change.drop(name)
+        with database.transaction() as change:
+            change.drop("c")
+            change.drop("out")
+            change.remove_rule(next(rule.id for rule in database.rules() if rule.text.startswith("d.a(x)")))
+        assert list(database) == ["d.a", "d.b"]
+        assert sorted(change.result["c.b"].deleted) == [(2,)]
+        assert sorted(change.result["d.b"].deleted) == [(2,)]
+        assert (sorted(database["d.b"]), database.check()) == ([(3,)], [])
+        assert [rule.text for rule in database.rules()] == ["d.a(3)."]
+
+
+@pytest.mark.parametrize("change_it", ["insert", "delete", "add_rule", "remove_rule", "drop"])
+def test_a_transaction_that_is_over_takes_no_more(database: fl.Database, change_it: str) -> None:
+    with database.transaction() as change:
+        change.insert("edge", [(3, 4)])
+    arguments = ("edge", [(4, 5)]) if change_it in ("insert", "delete") else ("edge(7, 8).",)
+    with pytest.raises(fl.FlintlogError, match="E946"):
+        getattr(change, change_it)(*arguments)
+
+
+@pytest.mark.parametrize("path", ["", "x\0y"])
+def test_paths_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for use in (lambda: fl.Database.create(path, fl.Program(PATHS)), lambda: fl.Database.open(path)):
+        with pytest.raises(fl.FlintlogError, match="E949"):
+            use()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda database: database.query(5),
+        lambda database: database.explain(5, (1, 2)),
+        lambda database: database.explain_text(5),
+        lambda database: database.transaction(None).__enter__(),
+        lambda database: Transaction(database).add_rule(NO_TEXT),
+        lambda database: Transaction(database).remove_rule(NO_TEXT),
+        lambda database: Transaction(database).insert(NO_TEXT, [(1, 2)]),
+    ],
+)
+def test_what_is_no_text(database: fl.Database, call: Callable[[fl.Database], object]) -> None:
+    with pytest.raises(TypeError, match="is a text, not"):
+        call(database)
 
 
 def test_facts_are_read_as_the_program_says(tmp_path: Path) -> None:

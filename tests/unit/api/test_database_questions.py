@@ -90,6 +90,43 @@ def test_variables_that_no_atom_binds(database: fl.Database) -> None:
     assert database.query("z = 3").rows() == [(3,)]
 
 
+LISTS = """
+    .type List = [head: number, tail: List]
+    .type Shape = Dot {} | Box { of: List, next: Shape }
+    .decl l(x: List)
+    .decl s(x: Shape)
+    l(nil). l([1, nil]). l([1, [2, nil]]).
+    s($Dot()). s($Box([5, nil], $Dot())).
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "columns", "rows"),
+    [
+        ("l([a, b])", "ab", {(1, None), (1, (2, None))}),
+        ("l(x), x = [a, b], b = [c, d]", "xabcd", {((1, (2, None)), 1, (2, None), 2, None)}),
+        ("[a, b] = x, x = y, l(y), a = 1, b = nil", "abxy", {(1, None, (1, None), (1, None))}),
+        ("s($Box(l, n))", "ln", {((5, None), fl.Adt("Dot", ()))}),
+        ("s($Box([h, t], _))", "ht", {(5, None)}),
+        ("(l([_, x]) ; l(x))", "x", {(None,), ((1, None),), ((2, None),), ((1, (2, None)),)}),
+    ],
+)
+def test_parts_of_records_have_the_types_of_their_fields(
+    tmp_path: Path, question: str, columns: str, rows: set[object]
+) -> None:
+    with fl.Database.create(tmp_path / "db", fl.Program(LISTS)) as database:
+        result = database.query(question)
+        assert (result.columns, set(result)) == (tuple(columns), rows)
+
+
+@pytest.mark.parametrize("rules", [".decl far(x: number)\nfar(x) :- edge(x, _), edgy(x).", "fat(x) :- edge(x, _)."])
+def test_mistakes_in_rules_of_a_question_are_placed_in_them(database: fl.Database, rules: str) -> None:
+    with pytest.raises(fl.FlintlogError) as caught:
+        database.query("far(x)", rules)
+    span = caught.value.diagnostics[0].span
+    assert (span.file.name, span.text) == ("<rules>", "edgy" if "edgy" in rules else "fat")
+
+
 def test_inline_relations_can_be_asked_and_not_explained(tmp_path: Path) -> None:
     text = ".decl a(x: number) .decl i(x: number) inline i(x) :- a(x), x > 1. .decl b(x: number) b(x) :- i(x)."
     with fl.Database.create(tmp_path / "inline", fl.Program(text), a=[(1,), (2,)]) as database:
