@@ -25,6 +25,8 @@ from flintlog.syntax import ast
 from flintlog.syntax.printer import print_argument
 from flintlog.types import Kind
 
+# Joins begin with the goals: by structure, they are what is left at the end, since bodies have all of their columns.
+FROM_GOALS = ("structural",)
 # Aggregates in heads whose value is that of one row.
 _CHOOSING = ("min", "max")
 
@@ -88,7 +90,7 @@ class Derivations:
             return
         given = {self._goals[name]: self._state.kept[name].facts(rows) for name, rows in goals.items()}
         assert self._compilation is not None
-        relations = answers(self._state, self._compilation, [rule.name for rule in rules], given)
+        relations = answers(self._state, self._compilation, [rule.name for rule in rules], given, FROM_GOALS)
         for rule in rules:
             relation = relations[rule.name]
             if relation.size:

@@ -74,9 +74,14 @@ def goal_of(text: str, types: Types, compile: Compile) -> tuple[Question, str]:
 
 
 def answers(
-    state: State, compilation: Compilation, wanted: Collection[str], given: Mapping[str, ColumnFacts] = NOTHING
+    state: State,
+    compilation: Compilation,
+    wanted: Collection[str],
+    given: Mapping[str, ColumnFacts] = NOTHING,
+    without: Collection[str] = (),
 ) -> Mapping[str, Relation]:
-    """Relations that a compiled program has beside those of the state. `given` are facts of others beside them."""
+    """Relations that a compiled program has beside those of the state. `given` are facts of others beside them;
+    `without` are passes to go without."""
     stored = state.normal.program.relations
     program = compilation.program
     strata = tuple(
@@ -85,7 +90,7 @@ def answers(
     )
     compilation = replace(compilation, ir=replace(program, strata=strata, io=()))
     inputs = [name for name in program.relations if name in stored or name in given]
-    asked = without_shared(optimise_compiled(compilation, wanted=wanted, given=inputs).program)
+    asked = without_shared(optimise_compiled(compilation, wanted=wanted, given=inputs, without=without).program)
     known = current(state.kept, [name for name in asked.relations if name in stored])
     facts = {name: rows for name, rows in given.items() if name in asked.relations}
     run = state.start(facts, known, asked)

@@ -10,7 +10,7 @@ from flintlog.check.checked import CheckedProgram, Clause, Literal, NegatedAtom
 from flintlog.check.traverse import walk
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.storage.packing import Array
-from flintlog.incremental.derivations import Derivations
+from flintlog.incremental.derivations import FROM_GOALS, Derivations
 from flintlog.incremental.explanation import Attempt
 from flintlog.incremental.question import answers
 from flintlog.incremental.spelling import print_clause, print_literal, with_values
@@ -41,7 +41,7 @@ def _attempt(
         if asked is None:
             return Attempt(text, (), "its head has the values of several rows together")
         try:
-            relation = answers(state, derivations.compiled([asked]), [asked.name], goal)[asked.name]
+            relation = answers(state, derivations.compiled([asked]), [asked.name], goal, FROM_GOALS)[asked.name]
         except FlintlogError:  # the beginning of a body need not make sense by itself
             continue
         if relation.size:

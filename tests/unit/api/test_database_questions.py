@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 import flintlog as fl
+from flintlog.engines.local.columnar import StratumRun
+from flintlog.engines.local.pipeline import Pipeline
+from flintlog.engines.local.plan import Probe
+from flintlog.ir.program import Rule
 
 PROGRAM = r"""
     .decl edge(x: number, y: number)
@@ -355,3 +359,28 @@ def test_changes_as_files_as_arrow_and_by_call(database: fl.Database, tmp_path: 
     assert "path" not in change.result
     change.result.write(tmp_path / "out")  # nothing of before is left
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_proofs_begin_with_their_goals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All relations that a rule reads are larger, and have all columns of its head between them."""
+    first: set[str] = set()
+
+    def run(stratum: StratumRun, rule: Rule, pipeline: Pipeline) -> None:
+        step = pipeline.plan.steps[0]
+        first.add(str(step.rows.source) if isinstance(step, Probe) else "")
+        run_as_before(stratum, rule, pipeline)
+
+    run_as_before = StratumRun._run
+    program = fl.Program("""
+        .decl is_a, is_in(x: number, y: number)
+        .decl both(x: number, y: number, z: number)
+        is_in(x, y) :- is_a(x, y).
+        is_in(x, z) :- both(y, w, z), is_in(x, w), is_in(x, y).
+    """)
+    facts = {"is_a": [(x, y) for x in range(10) for y in range(10)], "both": [(y, y + 1, y + 10) for y in range(9)]}
+    with fl.Database.create(tmp_path / "db", program, facts) as database:
+        monkeypatch.setattr(StratumRun, "_run", run)
+        assert database.explain("is_in", (1, 14)).holds
+        assert not database.explain("is_in", (1, 100)).holds
+    assert first
+    assert all(name.startswith("goal") for name in first)
