@@ -45,6 +45,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.name = folder  # as it was said, which means another directory once the process works in another
         self.folder = folder.absolute()
+        self._watched = [self.folder / name for name in (LOCK, MANIFEST)]
         self._lock: BinaryIO | None = None
         self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
         self._is_closed = False
@@ -169,7 +170,7 @@ class Store:
 
     def _files_there(self) -> object:
         """Tells the files of one database from others that take their place, as when a copy is put back."""
-        states = [(self.folder / name).stat() for name in (LOCK, MANIFEST)]
+        states = [path.stat() for path in self._watched]
         return [(state.st_dev, state.st_ino) for state in states], states[1].st_mtime_ns
 
     def _require_same_files(self) -> None:
