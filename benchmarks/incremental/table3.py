@@ -68,7 +68,8 @@ def _steps(case: Case, percent: float, facts: int, number: int, scratch: Path) -
     counts = number > 0
     yield Step("create", batch, MATERIALISE if counts else "")
     yield Step("insert", more, ADD if counts else "")
-    yield Step("compare", case.folder)  # a check would make indexes that the deletion needs
+    # A check would make indexes that the deletion needs. What is compared with was computed in the set that warms up.
+    yield Step("compare", case.folder)
     yield Step("delete", more, DELETE if counts else "")
     yield Step("sync", more, SYNC if counts else "")
     yield Step("check", batch)

@@ -42,8 +42,8 @@ _NO_CHANGES = RuleChanges()
 
 
 class Epoch:
-    """`start` begins a run over facts and known relations, `no_counts` is where counts of rounds may go. `recomputed`
-    says what was computed again, and why."""
+    """`start` begins a run over facts and known relations, `no_counts` is where counts of rounds may go. `reached` gets
+    the strata that have something to do, as they are before it. `recomputed` says what was computed again, and why."""
 
     def __init__(
         self,
@@ -56,10 +56,11 @@ class Epoch:
         allowance: Allowance,
         bits: int,
         workspace: Workspace,
+        reached: MutableMapping[tuple[str, ...], KeptStratum],
     ) -> None:
         self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
         self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
-        self._workspace = workspace
+        self._workspace, self._reached = workspace, reached
         self.recomputed: dict[str, str] = {}
         # Relations as they are now, for strata that are computed again: logs may have rows that are gone. Whatever is
         # read was settled before, and does not change any more.
@@ -80,6 +81,7 @@ class Epoch:
                 del self._present[name]
             own = normal.computed[part.stratum.relations]
             stratum = self._strata[part.stratum.relations]
+            self._reached[part.stratum.relations] = stratum.copy()
             changes, reads = _NO_CHANGES, part.reads
             if stratum.relations in rules:
                 changes = rules[stratum.relations]

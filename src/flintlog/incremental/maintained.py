@@ -239,8 +239,8 @@ class Maintained:
                 raise FlintlogError([Diagnostic("E948", message, relation.span, note)])
 
     def _changed(self) -> dict[str, RowChanges]:
-        result = {}
-        for name in self.program.relations:
+        result, reached = {}, self.state.reached()
+        for name in filter(reached.__contains__, self.program.relations):
             lost, gained = self.state.kept[name].lost_and_gained()
             if lost.size or gained.size:
                 result[name] = RowChanges(self._rows(name, gained), self._rows(name, lost))

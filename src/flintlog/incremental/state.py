@@ -72,6 +72,8 @@ class State:
         self.recomputed: Mapping[str, str] = {}  # what the last update computed again, and why
         self._changes_of_rules: dict[tuple[str, ...], RuleChanges] = {}
         self._before = normal, self.strata
+        # The strata that an update has come to which is not done, each as it was before.
+        self._reached: Strata = {}
         self._preparation = Preparation()
         self._workspace = Workspace()
         # What rules find out together about the relations of an update.
@@ -201,9 +203,10 @@ class State:
     ) -> None:
         """Takes facts out and in, and rules, if there is another version of the program. `keep` or `take_back` has to
         follow; until then, relations know both epochs."""
-        self._before = self.normal, {relations: stratum.copy() for relations, stratum in self.strata.items()}
+        self._before, self._reached = (self.normal, self.strata), {}
         inserted = dict(inserted)
         if normal is not None:
+            self._before = self.normal, {relations: stratum.copy() for relations, stratum in self.strata.items()}
             inserted |= self._change_program(normal)
         lost = {name: self._marked(name, columns, given=False) for name, columns in deleted.items()}
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
@@ -219,6 +222,7 @@ class State:
             allowance,
             bits,
             self._workspace,
+            self._reached,
         )
         self.recomputed = epoch.recomputed
         epoch.run(lost, gained, self._changes_of_rules)
@@ -230,18 +234,24 @@ class State:
         rows: Array = each_once(kept.enter(columns, size) if given else kept.find(columns, size))
         rows = rows[rows >= 0]
         rows = rows[kept.given[rows] != given]
-        kept.set_given(rows, given)
+        if rows.size:
+            kept.set_given(rows, given)
         return rows
+
+    def reached(self) -> set[str]:
+        """The relations that an update has come to which is not kept yet: no others have changed."""
+        computed = self.normal.computed
+        return {name for relations in self._reached for name in computed[relations]}
 
     def keep(self) -> None:
         """The update is done."""
         self._forget_others()
-        changed = [name for name, kept in self.kept.items() if not kept.is_settled()]
+        changed = [name for name in self.reached() if not self.kept[name].is_settled()]
         moved = {name for name in changed if self.kept[name].before is not None}
         for name in changed:
             self.kept[name].keep()
-        for stratum in self.strata.values():
-            for counts in (stratum.counts or {}).values():
+        for relations in self._reached:
+            for counts in (self.strata[relations].counts or {}).values():
                 counts.keep()
         self._rules_are_settled()
         for name in changed:
@@ -251,11 +261,13 @@ class State:
                     self.kept[name] = other
                     moved.add(name)
         self._let_go_of(moved)
-        self._before = self.normal, self.strata
+        self._before, self._reached = (self.normal, self.strata), {}
 
     def take_back(self) -> None:
         """There was no update."""
-        self.normal, self.strata = self._before
+        if self.normal is self._before[0]:
+            self.strata |= self._reached
+        (self.normal, self.strata), self._reached = self._before, {}
         self._forget_others()
         self.kept |= {name: kept.before for name, kept in self.kept.items() if kept.before is not None}
         for kept in self.kept.values():
@@ -267,6 +279,8 @@ class State:
 
     def _forget_others(self) -> None:
         """Lets go of relations that are not in the program."""
+        if len(self.kept) == len(self.normal.program.relations):
+            return
         for name in self.kept.keys() - self.normal.program.relations.keys():
             del self.kept[name]
 
