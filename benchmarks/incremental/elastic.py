@@ -142,10 +142,10 @@ def _best(courses: Sequence[Course]) -> Course | None:
 
 
 def _worst(auto: Course, recompute: Course) -> tuple[str, float | None]:
-    """The update, not the first epoch, that took the longest beside recomputing. A bootstrap has a goal of its own."""
+    """The epoch that took the longest beside recomputing: also the first, though a bootstrap has a goal of its own."""
     found = {
         epoch: ratio
-        for epoch in EPOCHS[1:]
+        for epoch in EPOCHS
         if (ratio := cells.over(auto.outcome.seconds(epoch), recompute.outcome.seconds(epoch))) is not None
     }
     return max(found.items(), key=lambda item: item[1], default=("?", None))

@@ -37,7 +37,7 @@ the median.""",
 creates the database; six small updates, a large one, four small ones and a large one follow. *recompute* runs the
 program on the facts of each epoch. Totals are seconds, and in brackets how many times what recomputing takes; "over"
 stands before the seconds of a strategy that was cut off, for the epochs that it came to. Asked for: auto takes at most
-1.05 times the best single strategy and no longer than recomputing, and no update takes more than 1.3 times its
+1.05 times the best single strategy and no longer than recomputing, and no epoch takes more than 1.3 times its
 recomputation.""",
     "memory": """\
 `python -m benchmarks.incremental memory`: processes that run the program once, and processes that create a database and

@@ -170,8 +170,10 @@ def test_goals_of_the_automatic_choice() -> None:
         "galen:galen, auto ÷ recompute in epoch 7",
     ]
     assert missed(elastic.goals([course("auto", 0.6, 1.0), recompute])) == ["galen:galen, auto ÷ recompute"]
-    # A bootstrap has a goal of its own.
-    assert missed(elastic.goals([course("auto", 0.1, 1.0, first=3.0), recompute])) == []
+    assert missed(elastic.goals([course("auto", 0.1, 1.0, first=1.3), recompute])) == []
+    assert missed(elastic.goals([course("auto", 0.1, 1.0, first=1.4), recompute])) == [
+        "galen:galen, auto ÷ recompute in epoch 0",
+    ]
 
 
 def test_a_strategy_that_is_late_is_not_the_best() -> None:
