@@ -14,6 +14,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO, FileIO
 from itertools import chain
@@ -39,6 +40,10 @@ class Damaged(Exception):
     """A file is not what was written."""
 
 
+class Replaced(Exception):
+    """The file that is open is not the one in the directory, or others have written to it."""
+
+
 @dataclass
 class Change:
     """What a transaction was told: facts that go, facts that come, and the program's text if that is another."""
@@ -58,15 +63,19 @@ class Journal:
         self._stream: FileIO | None = None  # of who appends
         self.cut_off = 0
         self._end: int | None = None  # of what is whole, once that was looked at
-        # Where the zeros end, for who appends; None if there may be something else.
+        # Where the zeros end, for who appends, which is the end of the file; None if there may be something else.
         self._room: int | None = None
+        # For who appends: what the directory says which file this is, and where and how its last record begins.
+        self._number: int | None = None
+        self._last = 0, begin
 
     def create(self) -> None:
-        self._stream = self.path.open("xb", buffering=0)
+        self._stream = self.path.open("x+b", buffering=0)
         self._end = len(self._begin)
         try:
             self._room = _write_all(self._stream, self._begin + bytes(_LEAST_ROOM))
             os.fsync(self._stream.fileno())
+            self._number = self._number_now()
         except OSError:
             self.close()
             raise
@@ -76,7 +85,7 @@ class Journal:
         return [_change(payload) for payload, _ in self._records()]
 
     def append(self, change: Change) -> None:
-        """Commits a change: it is on disk when this returns."""
+        """Commits a change: it is on disk when this returns. Raises Replaced."""
         payload = _payload(change)
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
@@ -91,21 +100,45 @@ class Journal:
             _sync(stream.fileno())
         except OSError:
             stream.truncate(end)  # so that what was not promised is not found
+            with suppress(OSError):
+                os.fsync(stream.fileno())
             raise
-        self._end, self._room = end + len(record), room
+        self._end, self._room, self._last = end + len(record), room, (end, record[:_START])
+
+    def take_away_what_is_not_whole(self) -> None:
+        """For who appends. Raises Replaced."""
+        self._opened()
 
     def _opened(self) -> tuple[FileIO, int]:
-        """The file to append to, without what is not whole, and where. Raises OSError if somebody has removed it."""
+        """The file to append to, without what is not whole, and where. Raises Replaced."""
         if self._stream is None or self._end is None:
-            self._end = max((end for _, end in self._records()), default=len(self._begin))
+            start, end = 0, len(self._begin)
+            for payload, end in self._records():
+                start = end - len(payload) - _START
+            self._end = end
             self._stream = self.path.open("r+b", buffering=0)
+            self._last = start, os.pread(self._stream.fileno(), _START, start)
+            self._number = self._number_now()
             self._room = None if self.cut_off else self._stream.seek(0, os.SEEK_END)
-        # To ask for the file's state here would have Linux write its times with each record.
-        if not os.access(self.path, os.F_OK):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
+        self._require_same_file(self._stream)
         if self._room is None:
             self._stream.truncate(self._end)
         return self._stream, self._end
+
+    def _require_same_file(self, stream: FileIO) -> None:
+        """To ask for the file's state instead would have Linux write its times with each record."""
+        at, begin = self._last
+        if (
+            self._number_now() != self._number
+            or os.pread(stream.fileno(), len(begin), at) != begin
+            or (self._room is not None and stream.seek(0, os.SEEK_END) != self._room)
+        ):
+            raise Replaced(f"`{self.path}` is another file than before")
+
+    def _number_now(self) -> int | None:
+        """The number that the directory has for the file's name."""
+        with os.scandir(self.path.parent) as entries:
+            return next((entry.inode() for entry in entries if entry.name == self.path.name), None)
 
     def close(self) -> None:
         if self._stream is not None:

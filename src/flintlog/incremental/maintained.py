@@ -128,7 +128,7 @@ class Maintained:
         self._begin(snapshot.program, options["word_size"], options["budget"], snapshot.values)
         self.state.restore(snapshot.relations, options["strata"])
         self.epoch = self._store.epoch
-        self._snapshot_seconds = time.perf_counter() - started
+        self._snapshot_seconds, self._update_seconds = time.perf_counter() - started, 0.0
         for change in changes:
             self._apply(change, "auto")
             self._keep(change)
@@ -267,8 +267,8 @@ class Maintained:
             "budget": self.state.budget,
             "strata": self.state.facts_of_strata(),
         }
-        self._store.keep(self.epoch, self.text, self._machine.known, self.state.kept, options)
-        self._snapshot_seconds, self._update_seconds = time.perf_counter() - started, 0.0
+        if self._store.keep(self.epoch, self.text, self._machine.known, self.state.kept, options):
+            self._snapshot_seconds, self._update_seconds = time.perf_counter() - started, 0.0
 
     # --- Rows -------------------------------------------------------------------------------------
 

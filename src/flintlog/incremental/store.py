@@ -16,15 +16,15 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import BEGIN, Change, Damaged, Journal
+from flintlog.incremental.journal import BEGIN, Change, Damaged, Journal, Replaced
 from flintlog.incremental.kept import Kept
 from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
 from flintlog.incremental.uninterrupted import uninterrupted
@@ -32,6 +32,7 @@ from flintlog.incremental.uninterrupted import uninterrupted
 FORMAT = 2  # 1 had no table of the parts that values have in common
 _KNOWN = {1, FORMAT}
 MANIFEST, LOCK = "manifest.json", "lock"
+_NEW_MANIFEST = f".{MANIFEST}.tmp"
 RESTORE = "restore the directory from a copy, or create the database again"
 _OWN = re.compile(r"(snapshot|journal)-\d+")
 _WRITING = 0.05  # seconds in which a transaction is written
@@ -45,14 +46,16 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.name = folder  # as it was said, which means another directory once the process works in another
         self.folder = folder.absolute()
-        self._watched = [self.folder / name for name in (LOCK, MANIFEST)]
         self._lock: BinaryIO | None = None
+        self._lock_file = 0, 0  # which file the lock is
         self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
         self.warnings: list[Diagnostic] = []  # about what was read
         self._journal: Journal | None = None
-        self._files: object = None  # what must stay while this process writes, as `_files_there` tells it
+        # For who writes: what `_manifest_there` said of this manifest, and whether its name is surely on disk.
+        self._manifest_file: object = None
+        self._is_synced = True
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -70,8 +73,9 @@ class Store:
     def read(self) -> tuple[Snapshot, list[Change]]:
         """The last snapshot, and what was committed after it."""
         for _ in range(10):
-            self._manifest = self._read_manifest()
-            self._files = self._files_there() if self.is_locked else None
+            self._require_own_lock()
+            seen = self._manifest_there() if self.is_locked else None
+            self._manifest, self._manifest_file = self._read_manifest(), seen
             try:
                 snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
                 begin = self._manifest.get("journal_begins_with", "").encode("ascii")
@@ -141,10 +145,17 @@ class Store:
             raise self._cannot_write(error, "to look at one that is there, open it with `read_only`") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            state = os.fstat(self._lock.fileno())
         except OSError:
             self.close()
             message = f"another process, or this one, has `{self.name}` open to write"
             raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
+        self._lock_file = state.st_dev, state.st_ino
+        try:
+            self._require_own_lock()
+        except FlintlogError:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._is_closed = True
@@ -164,21 +175,42 @@ class Store:
         assert self._journal is not None
         try:
             self._require_same_files()
+            if not self._is_synced:
+                self._sync_names()
             self._journal.append(change)
+        except Replaced:
+            raise self._others_are_there() from None
         except OSError as error:
             raise self._cannot_write(error) from None
 
-    def _files_there(self) -> object:
-        """Tells the files of one database from others that take their place, as when a copy is put back."""
-        states = [path.stat() for path in self._watched]
-        return [(state.st_dev, state.st_ino) for state in states], states[1].st_mtime_ns
+    def _require_own_lock(self) -> None:
+        """Raises where what holds the lock is another file than the directory's, as when a copy was put back: somebody
+        else may hold that one. The file that is held says which one it is, never its path."""
+        if self.is_locked:
+            try:
+                state = (self.folder / LOCK).stat()
+            except OSError:
+                raise self._others_are_there() from None
+            if (state.st_dev, state.st_ino) != self._lock_file:
+                raise self._others_are_there()
+
+    def _manifest_there(self) -> object:
+        """Tells a manifest from others that take its place; None if there is none."""
+        try:
+            state = (self.folder / MANIFEST).stat()
+        except OSError:
+            return None
+        return state.st_dev, state.st_ino, state.st_mtime_ns
 
     def _require_same_files(self) -> None:
-        """Raises where somebody has put others in their place: the journal that is open is not in the directory then,
-        and what holds the lock is another file."""
-        if self._manifest and self._files_there() != self._files:
-            message = f"other files are in `{self.name}` than when it was opened"
-            raise FlintlogError([Diagnostic("E949", message, note="open it again")])
+        """Raises where somebody has put others in their place."""
+        self._require_own_lock()
+        if self._manifest and self._manifest_there() != self._manifest_file:
+            raise self._others_are_there()
+
+    def _others_are_there(self) -> FlintlogError:
+        message = f"other files are in `{self.name}` than when it was opened"
+        return FlintlogError([Diagnostic("E949", message, note="open it again")])
 
     def _cannot_write(self, error: OSError, note: str = "what was committed before is there") -> FlintlogError:
         message = f"cannot write to `{self.name}`: {error.strerror or error}"
@@ -226,56 +258,80 @@ class Store:
 
     def keep(
         self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
-    ) -> None:
-        """Writes a snapshot, which counts from here on, and forgets the one before it."""
+    ) -> bool:
+        """Writes a snapshot, which counts from here on, and forgets the one before it; returns whether there was one to
+        write."""
         self.require_lock()
-        name, journal = f"snapshot-{epoch}", Journal(self.folder / f"journal-{epoch}")
+        self._require_same_files()
+        snapshot, journal = self.folder / f"snapshot-{epoch}", Journal(self.folder / f"journal-{epoch}")
+        is_new = self._manifest.get("snapshot") != snapshot.name
         try:
-            self._require_same_files()
-            self._remove_others()  # a snapshot that was cut off, too
-            if self._manifest.get("snapshot") == name:
-                return
-            files = write_snapshot(self.folder / name, program, values, kept)
-            journal.create()
-            sync_folder(self.folder)
-            if not self._manifest:
-                sync_folder(self.folder.absolute().parent)
-            self._begin_with(name, journal, epoch, files, options)
-            sync_folder(self.folder)
-            self._remove_others()
-        except BaseException as error:
-            if self._journal is not journal:
-                journal.close()
-                with suppress(OSError):
-                    self._remove_others()  # what was written of it
-            if isinstance(error, OSError):
-                raise self._cannot_write(error) from None
+            self._remove_others()  # of a snapshot that was cut off, too
+            if is_new:
+                with self._removed_on_failure(snapshot, journal):
+                    files = write_snapshot(snapshot, program, values, kept)
+                    journal.create()
+                    manifest = self._write_manifest(snapshot, journal, epoch, files, options)
+                    self._require_same_files()  # still: to write takes its time
+                self._begin_with(manifest, journal)
+                self._remove_others()
+            elif self._journal is not None:
+                self._journal.take_away_what_is_not_whole()
+        except Replaced:
+            raise self._others_are_there() from None
+        except OSError as error:
+            raise self._cannot_write(error) from None
+        return is_new
+
+    @contextmanager
+    def _removed_on_failure(self, snapshot: Path, journal: Journal) -> Iterator[None]:
+        """What was written of them, and nothing else: whatever else is there may be somebody's."""
+        try:
+            yield
+        except BaseException:
+            journal.close()
+            with suppress(OSError):
+                _remove(snapshot)
+                _remove(journal.path)
+                _remove(self.folder / _NEW_MANIFEST)
             raise
 
-    def _begin_with(
-        self, snapshot: str, journal: Journal, epoch: int, files: Mapping[str, Any], options: Mapping[str, Any]
-    ) -> None:
-        """From here on, these count: on disk, and for whoever commits."""
+    def _write_manifest(
+        self, snapshot: Path, journal: Journal, epoch: int, files: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Beside the one that counts; on disk then, as is all that it names."""
         manifest = {
             "format": FORMAT,
             "epoch": epoch,
-            "snapshot": snapshot,
+            "snapshot": snapshot.name,
             "journal": journal.path.name,
             "journal_begins_with": BEGIN.decode("ascii"),
             "files": files,
             "options": dict(options),
         }
         manifest["checksum"] = _checksum(manifest)
-        temporary = self.folder / f".{MANIFEST}.tmp"
-        with temporary.open("w", encoding="utf-8") as stream:
+        with (self.folder / _NEW_MANIFEST).open("w", encoding="utf-8") as stream:
             json.dump(manifest, stream, indent=1)
             stream.flush()
             os.fsync(stream.fileno())
+        self._sync_names()
+        return manifest
+
+    def _begin_with(self, manifest: dict[str, Any], journal: Journal) -> None:
+        """From here on, these count: for whoever opens the database, for whoever commits, and on disk."""
         with uninterrupted():
-            temporary.replace(self.folder / MANIFEST)
-            self._files = self._files_there()
-            self._manifest = manifest
+            (self.folder / _NEW_MANIFEST).replace(self.folder / MANIFEST)
+            self._manifest, self._manifest_file = manifest, self._manifest_there()
             self._use(journal)
+            self._is_synced = False
+            self._sync_names()
+
+    def _sync_names(self) -> None:
+        """Makes sure that the names of all files are on disk."""
+        sync_folder(self.folder)
+        if not self._manifest or not self.epoch:
+            sync_folder(self.folder.parent)
+        self._is_synced = True
 
     def is_worth_compacting(self) -> bool:
         """Whether the journal has grown to some times the size of the snapshot, and is not small."""
