@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from errno import ENOSPC
@@ -164,40 +163,6 @@ def test_what_took_long_is_not_done_again(
     database.close()
     assert (tmp_path / "db" / "snapshot-1").is_dir()
     assert len(opened(tmp_path / "db").rows("p")) == 6
-
-
-def test_nothing_is_committed_to_a_journal_that_was_removed(database: Maintained, tmp_path: Path) -> None:
-    database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    (tmp_path / "db" / "journal-0").unlink()
-    with pytest.raises(FlintlogError) as caught:
-        database.commit(Change(2, {}, {"e": [("d", "e")]}))
-    assert code_of(caught) == "E949"
-    assert (database.epoch, len(database.rows("p"))) == (1, 6)
-
-
-@pytest.mark.parametrize("replaced", ["lock", "manifest.json", ""])
-def test_nothing_is_committed_where_others_took_the_place_of_the_files(
-    database: Maintained, tmp_path: Path, replaced: str
-) -> None:
-    """A copy was put back, or the lock removed, while the database was open."""
-    folder, copy = tmp_path / "db", tmp_path / "copy"
-    shutil.copytree(folder, copy)
-    if replaced:
-        shutil.copy(copy / replaced, folder / "new")
-        (folder / "new").replace(folder / replaced)
-    else:
-        shutil.rmtree(folder)
-        copy.rename(folder)
-    for write in (lambda: database.commit(Change(1, {}, {"e": [("d", "e")]})), database.compact):
-        with pytest.raises(FlintlogError, match="other files") as caught:
-            write()
-        assert code_of(caught) == "E949"
-    assert (database.epoch, len(database.rows("p"))) == (0, 3)
-    database.close()
-    again = opened(folder, writes=True)
-    again.commit(Change(1, {}, {"e": [("d", "e")]}))
-    assert again.check() == []
-    again.close()
 
 
 def test_a_database_stays_where_it_is_when_the_process_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.name = folder  # as it was said, which means another directory once the process works in another
         self.folder = folder.absolute()
+        self._lock_path, self._manifest_path = self.folder / LOCK, self.folder / MANIFEST
         self._lock: BinaryIO | None = None
         self._lock_file = 0, 0  # which file the lock is
         self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
@@ -108,7 +109,7 @@ class Store:
 
     def _read_manifest(self) -> dict[str, Any]:
         try:
-            manifest = json.loads((self.folder / MANIFEST).read_text("utf-8"))
+            manifest = json.loads(self._manifest_path.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             self.require_no_remains()
             note = "make one with `flintlog db create` or `Database.create`"
@@ -136,7 +137,7 @@ class Store:
         """From here on nobody else may write."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.folder / LOCK).open("ab")
+            self._lock = self._lock_path.open("ab")
         except (FileExistsError, NotADirectoryError) as error:
             above = "" if isinstance(error, FileExistsError) else "in "
             message = f"a database is a directory, and `{self.name}` is {above}a file"
@@ -188,7 +189,7 @@ class Store:
         else may hold that one. The file that is held says which one it is, never its path."""
         if self.is_locked:
             try:
-                state = (self.folder / LOCK).stat()
+                state = self._lock_path.stat()
             except OSError:
                 raise self._others_are_there() from None
             if (state.st_dev, state.st_ino) != self._lock_file:
@@ -197,7 +198,7 @@ class Store:
     def _manifest_there(self) -> object:
         """Tells a manifest from others that take its place; None if there is none."""
         try:
-            state = (self.folder / MANIFEST).stat()
+            state = self._manifest_path.stat()
         except OSError:
             return None
         return state.st_dev, state.st_ino, state.st_mtime_ns
@@ -247,14 +248,14 @@ class Store:
     def require_no_namesakes(self) -> None:
         """Raises where a new database would take files for its own that are none: there is no lock, so nobody has begun
         one here."""
-        if self.folder.is_dir() and not (self.folder / LOCK).exists():
+        if self.folder.is_dir() and not self._lock_path.exists():
             for path in self.folder.iterdir():
                 if _OWN.fullmatch(path.name):
                     message = f"`{self.name / path.name}` is in the way of a database"
                     raise FlintlogError([Diagnostic("E949", message, note="name another directory, or move it")])
 
     def exists(self) -> bool:
-        return (self.folder / MANIFEST).exists()
+        return self._manifest_path.exists()
 
     def keep(
         self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
@@ -320,7 +321,7 @@ class Store:
     def _begin_with(self, manifest: dict[str, Any], journal: Journal) -> None:
         """From here on, these count: for whoever opens the database, for whoever commits, and on disk."""
         with uninterrupted():
-            (self.folder / _NEW_MANIFEST).replace(self.folder / MANIFEST)
+            (self.folder / _NEW_MANIFEST).replace(self._manifest_path)
             self._manifest, self._manifest_file = manifest, self._manifest_there()
             self._use(journal)
             self._is_synced = False
