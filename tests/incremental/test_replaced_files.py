@@ -16,6 +16,7 @@ from flintlog.diagnostics import FlintlogError
 from flintlog.incremental import store
 from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import Maintained
+from flintlog.incremental.snapshot import sync_folder, write_snapshot
 from flintlog.incremental.store import Store
 
 
@@ -74,7 +75,6 @@ def test_a_copy_that_is_put_back_while_a_snapshot_is_written_stays_whole(
     folder, copy = tmp_path / "db", tmp_path / "copy"
     shutil.copytree(folder, copy)
     database.commit(Change(2, {}, {"e": [("d", "e")]}))
-    write_snapshot = store.write_snapshot
 
     def written_late(path: Path, *rest: Any) -> Any:
         files = write_snapshot(path, *rest)
@@ -118,7 +118,6 @@ def test_names_that_are_not_on_disk_get_there_before_the_next_commit(
 ) -> None:
     """The manifest counts from the moment it stands, also where the disk does not say that it has its name."""
     database.commit(Change(1, {}, {"e": [("c", "d")]}))
-    sync_folder = store.sync_folder
 
     def not_after_the_manifest(folder: Path) -> None:
         if folder == tmp_path / "db" and not (folder / ".manifest.json.tmp").exists():
