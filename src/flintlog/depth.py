@@ -5,8 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 LIMIT = 20_000
+
+
+class _Limit:
+    """Python has one limit for all threads: it stays raised until the last of them is done."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._users, self._before = 0, 0
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._before, LIMIT))
+            self._users += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                sys.setrecursionlimit(self._before)
+
+
+_limit = _Limit()
 
 
 @contextmanager
@@ -20,9 +45,8 @@ def deep_recursion() -> Iterator[None]:
     >>> sys.getrecursionlimit() == before
     True
     """
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, LIMIT))
+    _limit.begin()
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        _limit.end()

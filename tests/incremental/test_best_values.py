@@ -131,6 +131,33 @@ def test_values_that_may_wrap_around_are_computed_again() -> None:
     assert_equation(database)
 
 
+def test_values_that_have_wrapped_around_for_a_while_only_are_computed_again() -> None:
+    """A row was made of one that a better one took the place of: no range of what is there tells."""
+    edges, given = {(0, 1, 0), (1, 2, 1)}, {(0, 5), (1, 2**63 - 1)}
+    database = Database(INPUTS + KEPT["shortest paths"], {"e": edges, "d": given})
+    assert database.rows("d") == {(0, 5), (1, 5), (2, -(2**63))}
+    assert_equation(database)
+    database.change({"e": [(1, 2, 1)]}, {})
+    assert database.rows("d") == {(0, 5), (1, 5)}
+    assert_equation(database)
+
+
+def test_wide_keys_are_planned_for_in_the_middle_of_a_round() -> None:
+    """A rule comes to rows that another one has just found: more keys are known than there are rows to see."""
+    large = 2**62
+    rules = f"""
+        .decl d(x: number, k: number, v: number)
+        d(0, {large}, MIN(0)) :- true.
+        d(1, {-large}, MIN(0)) :- true.
+        d(y, k, MIN(v + 1)) :- d(x, k, v), f(x, y).
+        d(y, k, MIN(v + 2)) :- d(x, k, v), f(y, x), f(x, z), z != y, z + y < 9999999.
+    """
+    edges = [(0, 2), (0, 3), (0, 4), (0, 5), (1, 6), (6, 7), (7, 8)]
+    database = Database(".decl f(x: number, y: number) .input f" + rules, {"f": edges})
+    assert len(database.rows("d")) == 9
+    assert_equation(database)
+
+
 @given(epochs=_scripts)
 @FAST
 def test_others_are_right_too(epochs: list[dict[str, set[tuple[int, ...]]]]) -> None:

@@ -14,7 +14,7 @@ from tests.incremental.stored import code_of, opened, written_in
 
 from flintlog.diagnostics import FlintlogError
 from flintlog.incremental import store
-from flintlog.incremental.journal import Change
+from flintlog.incremental.journal import Change, Journal
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.snapshot import sync_folder, write_snapshot
 from flintlog.incremental.store import Store
@@ -146,3 +146,21 @@ def test_compacting_takes_away_what_is_no_transaction(database: Maintained, tmp_
     writer.compact()
     writer.close()
     assert opened(tmp_path / "db").warnings == []
+
+
+def test_a_journal_that_an_interrupt_kept_from_being_opened_is_opened_again(
+    database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.close()
+    writer = opened(tmp_path / "db", writes=True)
+
+    def interrupted(self: Journal) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "_number_now", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.compact()
+    writer.commit(Change(1, {}, {"e": [("c", "d")]}))
+    writer.close()
+    assert opened(tmp_path / "db").epoch == 1

@@ -23,9 +23,10 @@ from flintlog.incremental.epoch import STRATEGIES
 from flintlog.incremental.explain import DEPTH
 from flintlog.incremental.explanation import Explanation
 from flintlog.incremental.journal import Change
-from flintlog.incremental.maintained import Bind, Maintained
+from flintlog.incremental.maintained import INLINE, Bind, Maintained
 from flintlog.incremental.rule_texts import (
     RuleText,
+    is_inline,
     is_part_of,
     readers_of,
     rules_of,
@@ -99,6 +100,7 @@ class Transaction:
         self._require_open()
         _require_text(name, _NAME)
         program = self._database.program_of(self._text)
+        _require_kept(name, program, self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
         if name not in self._said:
             self._said[name] = SaidRows(program, name)
@@ -145,7 +147,7 @@ class Transaction:
 
     def _say_who_reads_what_is_dropped(self) -> None:
         """Raises for rules that read a relation which is not there any more."""
-        for name in filter(self._is_dropped, self._database):
+        for name in dict.fromkeys([*filter(self._is_dropped, self._database), *self._dropped]):
             if readers := [f"{rule.id} ({rule.text})" for rule in readers_of(self._text, name)]:
                 note = f"remove what reads it in the same transaction: {', '.join(readers)}"
                 raise FlintlogError([Diagnostic("E975", f"`{name}` is dropped, and rules read it", note=note)])
@@ -257,10 +259,11 @@ class Database:
         return rules_of(self.text)
 
     def __getitem__(self, name: str) -> RelationResult:
-        program = self._maintained.program
-        if name not in program.relations:
-            raise unknown_relation(name, program.relations)
         with self.lock:
+            program = self._maintained.program
+            _require_kept(name, program, self.text)
+            if name not in program.relations:
+                raise unknown_relation(name, program.relations)
             return RelationResult(program.relations[name], self._maintained.rows(name), program.types)
 
     def __iter__(self) -> Iterator[str]:
@@ -270,23 +273,31 @@ class Database:
         """The rows for which a question holds: the body of a rule, as in `path(1, x), !edge(x, _)`. The columns are its
         variables. `rules` are declarations and rules beside those of the database, for this question only."""
         _require_text(question, "a question")
+        if not isinstance(rules, SourceFile):
+            _require_text(rules, "rules")
+            rules = SourceFile("<rules>", rules)
         with self.lock:
-            added = rules if isinstance(rules, SourceFile) else SourceFile("<rules>", rules)
-            relation, rows = self._maintained.query(question, added)
-            return RelationResult(relation, rows, self._maintained.program.types)
+            return RelationResult(*self._maintained.query(question, rules))
 
     def explain(self, relation: str, row: Row, *, depth: int = DEPTH) -> Explanation:
         """How a row comes about, or why it does not. Proofs are followed `depth` rules down."""
         _require_text(relation, _NAME)
-        if relation not in self._maintained.program.relations:
-            raise unknown_relation(relation, self._maintained.program.relations)
-        [checked] = _checked(self._maintained.program, {relation: [row]}, self.word_size)[relation]
+        _require_depth(depth)
         with self.lock:
+            program = self._maintained.program
+            _require_kept(relation, program, self.text)
+            if relation not in program.relations:
+                raise unknown_relation(relation, program.relations)
+            report = Report()
+            rows = rows_of(program.relations[relation], [row], program.types, self.word_size, report)
+            report.raise_if_errors()
+            [checked] = rows
             return self._maintained.explain(relation, checked, depth)
 
     def explain_text(self, goal: str, *, depth: int = DEPTH) -> Explanation:
         """The same of a row that is written as in a program: `path(1, 3)`."""
         _require_text(goal, "a row")
+        _require_depth(depth)
         with self.lock:
             return self._maintained.explain(*self._maintained.goal(goal), depth)
 
@@ -321,6 +332,8 @@ class Database:
     def on_change(self, callback: Callable[[Changes], None]) -> None:
         """Has a function called after every transaction of this process, with what it changed. The transaction is
         committed then, and stays so if the function fails."""
+        if not callable(callback):
+            raise TypeError(f"a function is wanted, not {callback!r}")
         self._callbacks.append(callback)
 
     def compact(self) -> None:
@@ -348,6 +361,17 @@ def _store(path: str | PathLike[str]) -> Store:
         note = "a database is a directory: name one"
         raise FlintlogError([Diagnostic("E949", f"{name!r} names no directory", note=note)])
     return Store(Path(name))
+
+
+def _require_kept(name: str, program: ir.Program, text: str) -> None:
+    """Raises for a relation that the program has, and whose rows nobody keeps."""
+    if name not in program.relations and is_inline(text, name):
+        raise FlintlogError([Diagnostic("E909", f"`{name}` is inline", note=INLINE)])
+
+
+def _require_depth(depth: object) -> None:
+    if not isinstance(depth, int) or depth < 1:
+        raise FlintlogError([Diagnostic("E900", f"a proof has at least one rule, not {depth!r}")])
 
 
 def _require_text(value: object, what: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from flintlog.engines.numbered_values import key_of
+from flintlog.incremental.row_shape import row_shape
 from flintlog.ir.program import Program
-from flintlog.types import Kind, Row, ScalarType
+from flintlog.types import Kind, Row
 
 _PLAIN = {Kind.NUMBER, Kind.UNSIGNED, Kind.SYMBOL}
 
@@ -24,7 +25,7 @@ class SaidRows:
     """
 
     def __init__(self, program: Program, name: str) -> None:
-        self._name, self._shape = name, _shape(program, name)
+        self._name, self._shape = name, row_shape(program, name)
         self._is_plain = set(program.relations[name].kinds) <= _PLAIN
         self._said: dict[Any, bool] = {}
         self._rows: dict[Any, Row] = {}  # by what tells them apart, where they do not do so themselves
@@ -43,10 +44,4 @@ class SaidRows:
 
     def fits(self, program: Program) -> bool:
         """Whether the relation can have these rows in another version of the program."""
-        return self._name in program.relations and _shape(program, self._name) == self._shape
-
-
-def _shape(program: Program, name: str) -> object:
-    """What tells which rows a relation can have. Types that have parts may have any others."""
-    definitions = [program.types[column.type] for column in program.relations[name].columns]
-    return definitions, None if all(isinstance(some, ScalarType) for some in definitions) else dict(program.types)
+        return self._name in program.relations and row_shape(program, self._name) == self._shape

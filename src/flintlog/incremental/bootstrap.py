@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from flintlog.engines.query import Rows, mentions, query_of
 from flintlog.incremental.normal import Part
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Stratum
+
+Ranges = Sequence[tuple[int, int]]
 
 
 class Bootstrap(ColumnarRun):
@@ -35,12 +37,16 @@ class Bootstrap(ColumnarRun):
         self.given = {name: relation.size for name, relation in self.store.items()}
         self._marks = {name: [size] for name, size in self.given.items()}
         self._levels: dict[str, NDArray[np.int32]] = {}
+        self.passed: dict[str, Ranges] = {}  # the values that rules have read of best rows, also for a while only
 
     def compute(self, part: Part) -> None:
         if part.again:
             self._stratum(part.stratum)
         elif part.best is not None:
-            self._levels[part.best.relation] = self._run_best(part.best, part.stratum, keeps_rounds=True).rounds()
+            name, relation = part.best.relation, self._run_best(part.best, part.stratum, keeps_rounds=True)
+            self._levels[name] = relation.rounds()
+            if relation.ranges is not None:
+                self.passed[name] = relation.ranges
         else:
             _RecordedRun(self, part.stratum, self._marks).run()
 

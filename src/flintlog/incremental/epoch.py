@@ -10,7 +10,6 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.incremental.best_rules import may_wrap
 from flintlog.incremental.best_update import BestUpdate
 from flintlog.incremental.bootstrap import Bootstrap
 from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
@@ -134,7 +133,7 @@ class Epoch:
             fold.run(keys)
 
     def _why_again(self, stratum: KeptStratum, difference: Difference) -> str:
-        if self._may_wrap(stratum):
+        if stratum.may_wrap(self._kept, self._bits):
             return WRAPS
         if self._strategy == "bootstrap" and stratum.part.stratum.rules:
             return "the update was to be a bootstrap"
@@ -174,7 +173,7 @@ class Epoch:
         except OverBudget:
             finished = False
         seconds = self._allowance.end()
-        if finished and self._may_wrap(stratum):
+        if finished and stratum.may_wrap(self._kept, self._bits):
             self._give_up(stratum, WRAPS)
             return
         if self._strategy == "auto":
@@ -186,16 +185,6 @@ class Epoch:
         for name in stratum.relations:
             self._kept[name].take_back_rounds()
         self._compute_again(stratum, why)
-
-    def _may_wrap(self, stratum: KeptStratum) -> bool:
-        best, bits = stratum.part.best, self._bits
-        return best is not None and any(
-            may_wrap(clause.instances.clause, best, self._range_of, bits) for clause in stratum.clauses
-        )
-
-    def _range_of(self, name: str, position: int) -> tuple[int, int] | None:
-        ranges = self._kept[name].relation.ranges
-        return ranges[position] if ranges is not None else (0, 0)
 
     def _by_strategy(self, stratum: KeptStratum, difference: Difference, tick: Tick) -> RuleUpdate:
         before = [clause for clause in stratum.clauses if clause not in difference.rules_gained]
@@ -240,7 +229,6 @@ class Epoch:
             run.compute(stratum.part)
         finally:
             run.workers.close()
-        stratum.has_rounds, stratum.counts = True, None
         for name in own:
             relation = run.store[name]
             self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
@@ -251,4 +239,4 @@ class Epoch:
             ):
                 relation.outlive_run()
                 self._present[name] = relation
-        stratum.seconds = time.perf_counter() - started
+        stratum.computed(run, self._kept, self._bits, time.perf_counter() - started)

@@ -33,7 +33,8 @@ class Explainer:
     def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
         self._state, self._checked = state, checked
         self._derivations = Derivations(state, checked, text, compile)
-        self._strata = {name: stratum for stratum in state.strata.values() for name in stratum.relations}
+        computed = state.normal.computed
+        self._strata = {name: stratum for stratum in state.strata.values() for name in computed[stratum.relations]}
         self._steps: dict[RowName, Step] = {}
 
     def explain(self, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
@@ -136,12 +137,10 @@ class Explainer:
         stratum = self._strata[name]
         if not self._has_rounds(name):
             latest = [
-                max((self._round(row, rounds) for row in rows), default=0)
-                if max((self._round(row, rounds) for row in rows), default=0) < rounds.get(head, 0)
-                else NEVER
+                (max((self._round(row, rounds) for row in rows), default=0), rounds.get(head, 0))
                 for head, rows in self._own_rows(derived, stratum)
             ]
-            return np.array(latest, np.int64)
+            return np.array([last if last < own else NEVER for last, own in latest], np.int64)
         result = np.zeros(derived.heads.size, np.int64)
         for atom, rows in zip(derived.rule.atoms, derived.rows, strict=True):
             if atom.name in stratum.relations:
@@ -158,6 +157,8 @@ class Explainer:
     def _without(self, name: str) -> str:
         """Why there is no step for a row."""
         part = self._strata[name].part
+        if watched := self._state.normal.program.relations[name].delta_of:
+            return f"when a row of `{watched}` came"
         if part.again:
             return f"computed as a whole: {part.again}"
         heads = [clause.head for clause in self._checked.clauses if clause.head.name == name]

@@ -14,15 +14,15 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BytesIO, FileIO
 from itertools import chain
-from math import copysign
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from flintlog.types import NAN, NEGATIVE_NAN, Adt, Row, Value
+from flintlog.incremental.nested_values import PartsWriter, known_parts, value_of_word
+from flintlog.types import Row, Value
 
 _HEAD = struct.Struct("<QI")  # length and checksum of what follows
 _CHECKSUM = struct.Struct("<I")  # of the head
@@ -38,6 +38,10 @@ _sync = getattr(os, "fdatasync", os.fsync)
 
 class Damaged(Exception):
     """A file is not what was written."""
+
+
+class Doubtful(OSError):
+    """A record was not written as it should have been, and could not be taken away."""
 
 
 class Replaced(Exception):
@@ -98,10 +102,12 @@ class Journal:
             else:
                 room = end + _write_with_room(stream, record, min(max(_LEAST_ROOM, end), _MOST_ROOM))
             _sync(stream.fileno())
-        except OSError:
-            stream.truncate(end)  # so that what was not promised is not found
-            with suppress(OSError):
+        except OSError as error:
+            try:
+                stream.truncate(end)  # so that what was not promised is not found
                 os.fsync(stream.fileno())
+            except OSError:
+                raise Doubtful(error.errno, error.strerror) from None
             raise
         self._end, self._room, self._last = end + len(record), room, (end, record[:_START])
 
@@ -115,11 +121,13 @@ class Journal:
             start, end = 0, len(self._begin)
             for payload, end in self._records():
                 start = end - len(payload) - _START
-            self._end = end
-            self._stream = self.path.open("r+b", buffering=0)
-            self._last = start, os.pread(self._stream.fileno(), _START, start)
-            self._number = self._number_now()
-            self._room = None if self.cut_off else self._stream.seek(0, os.SEEK_END)
+            with ExitStack() as on_failure:
+                stream = on_failure.enter_context(self.path.open("r+b", buffering=0))
+                self._last = start, os.pread(stream.fileno(), _START, start)
+                self._number = self._number_now()
+                self._room = None if self.cut_off else stream.seek(0, os.SEEK_END)
+                self._stream, self._end = stream, end  # at last: what is half there would be taken for somebody else's
+                on_failure.pop_all()
         self._require_same_file(self._stream)
         if self._room is None:
             self._stream.truncate(self._end)
@@ -222,19 +230,23 @@ def _write_with_room(stream: FileIO, record: bytes, room: int) -> int:
 
 
 def _payload(change: Change) -> bytes:
+    writer = PartsWriter()
     table = {
         "epoch": change.epoch,
-        "deleted": {name: _rows_in_json(rows) for name, rows in change.deleted.items()},
-        "inserted": {name: _rows_in_json(rows) for name, rows in change.inserted.items()},
+        "deleted": {name: _rows_in_json(rows, writer) for name, rows in change.deleted.items()},
+        "inserted": {name: _rows_in_json(rows, writer) for name, rows in change.inserted.items()},
         "program": change.program,
     }
+    if writer.parts:
+        table["parts"] = writer.parts
     return in_json(table)
 
 
 def _change(payload: bytes) -> Change:
     table = from_json(payload)
+    known = known_parts(table.pop("parts", ()))  # none, where records are written with all of their parts in them
     for key in ("deleted", "inserted"):
-        table[key] = {name: _rows_from_json(rows) for name, rows in table[key].items()}
+        table[key] = {name: _rows_from_json(rows, known) for name, rows in table[key].items()}
     return Change(**table)
 
 
@@ -247,36 +259,16 @@ def from_json(content: bytes) -> Any:
     return json.loads(content.decode("utf-8", "surrogatepass"))
 
 
-def _rows_in_json(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
-    return rows if _are_simple(rows) else [list(map(plain, row)) for row in rows]
+def _rows_in_json(rows: Sequence[Row], writer: PartsWriter) -> Sequence[Sequence[Any]]:
+    return rows if _are_simple(rows) else [list(map(writer.word, row)) for row in rows]
 
 
-def _rows_from_json(rows: Sequence[Sequence[Any]]) -> list[Row]:
-    return list(map(tuple, rows)) if _are_simple(rows) else [tuple(map(value_of, row)) for row in rows]
+def _rows_from_json(rows: Sequence[Sequence[Any]], known: Sequence[Value]) -> list[Row]:
+    if _are_simple(rows):
+        return list(map(tuple, rows))
+    return [tuple([value_of_word(word, known) for word in row]) for row in rows]
 
 
 def _are_simple(rows: Sequence[Sequence[Any]]) -> bool:
     """Whether JSON has all values as they are."""
     return set(map(type, chain.from_iterable(rows))) <= {str, int}
-
-
-def plain(value: Value) -> Any:
-    """A value in the words of JSON."""
-    if isinstance(value, Adt):
-        return {"branch": value.branch, "of": [plain(part) for part in value.args]}
-    if isinstance(value, tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float) and value != value:
-        return {"nan": copysign(1, value)}
-    return value
-
-
-def value_of(plain: Any) -> Value:
-    if isinstance(plain, dict):
-        if "nan" in plain:
-            return NAN if plain["nan"] > 0 else NEGATIVE_NAN
-        return Adt(plain["branch"], tuple(value_of(part) for part in plain["of"]))
-    if isinstance(plain, list):
-        return tuple(value_of(part) for part in plain)
-    value: Value = plain
-    return value

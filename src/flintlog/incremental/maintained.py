@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from flintlog.check.checked import CheckedProgram
 from flintlog.compiler import Compilation, compile_source
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
@@ -24,7 +26,7 @@ from flintlog.incremental.net_changes import NO_ROWS
 from flintlog.incremental.normal import normal_form
 from flintlog.incremental.question import Question, answers, goal_of, in_words_of, question_of
 from flintlog.incremental.question_types import Types, types_of
-from flintlog.incremental.rule_texts import heads_of
+from flintlog.incremental.row_shape import row_shape
 from flintlog.incremental.state import State
 from flintlog.incremental.store import Store
 from flintlog.incremental.uninterrupted import uninterrupted
@@ -33,7 +35,8 @@ from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Relation
 from flintlog.ir.words import Words
 from flintlog.source import SourceFile
-from flintlog.types import Row
+from flintlog.syntax import ast
+from flintlog.types import Row, TypeTable
 
 # The functions for the functors of a program, given the words it computes with.
 Bind = Callable[[Program, Words], Mapping[str, Callable[..., Any]]]
@@ -41,6 +44,7 @@ Facts = Sequence[Row] | ColumnFacts
 
 
 OUT_OF_MEMORY = "E803"
+INLINE = "its rules stand in those that read it, and no rows are kept"
 # A database is written anew on closing if its updates took so many seconds, and so many times what writing it took.
 COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES = 2.0, 4.0
 # While it is open, after so many times that.
@@ -53,6 +57,37 @@ class RowChanges:
 
     inserted: StoredRows
     deleted: StoredRows
+
+
+# No generators: one that an interrupt keeps from its end goes on when Python lets go of it, in the middle of anything.
+class _ClosedOnFailure:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is not None:
+            self._store.close()
+
+
+class _Whole:
+    """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
+    everything is as the directory has it; if that fails, too, the database is closed."""
+
+    def __init__(self, database: Maintained) -> None:
+        self._database = database
+
+    def __enter__(self) -> None:
+        self._database.make_whole()
+        self._database.is_whole = False
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._database.is_whole = error is None or (
+            isinstance(error, FlintlogError) and error.diagnostics[0].code != OUT_OF_MEMORY
+        )
+        if error is not None:
+            self._database.make_whole()
 
 
 class Maintained:
@@ -68,18 +103,21 @@ class Maintained:
         self.state: State
         self._machine: Machine
         self._snapshot_seconds = self._update_seconds = 0.0
-        self._is_whole = True
+        self.is_whole = True
 
     # --- Making and opening -----------------------------------------------------------------------
 
     def create(
         self, text: str, facts: Mapping[str, Facts], *, word_size: int, budget: float, prepare: bool = True
     ) -> None:
-        with self._closed_on_failure():
+        try:
             self._create(text, facts, word_size, budget)
             if prepare:
                 with suppress(FlintlogError):  # no room: updates make what they need
                     self._prepare()
+        except BaseException:
+            self._store.take_away()
+            raise
 
     @deep_recursion()
     def _create(self, text: str, facts: Mapping[str, Facts], word_size: int, budget: float) -> None:
@@ -97,20 +135,12 @@ class Maintained:
 
     @deep_recursion()
     def _prepare(self) -> None:
-        with self._whole():
+        with _Whole(self):
             self.state.prepare()
 
     def open(self, *, writes: bool) -> None:
-        with self._closed_on_failure():
+        with _ClosedOnFailure(self._store):
             self._open(writes)
-
-    @contextmanager
-    def _closed_on_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self._store.close()
-            raise
 
     @deep_recursion()
     def _open(self, writes: bool) -> None:
@@ -150,7 +180,7 @@ class Maintained:
     def close(self) -> None:
         """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
         try:
-            if self._store.is_locked and self._is_whole and self._takes_long_to_repeat():
+            if self._store.is_locked and self.is_whole and self._takes_long_to_repeat():
                 with suppress(FlintlogError):  # no room: opening takes longer
                     self.compact()
         finally:
@@ -158,34 +188,20 @@ class Maintained:
 
     # --- Transactions -----------------------------------------------------------------------------
 
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
-        everything is as the directory has it; if that fails, too, the database is closed."""
-        self._make_whole()
-        self._is_whole = False
-        try:
-            yield
-        except BaseException as error:
-            self._is_whole = isinstance(error, FlintlogError) and error.diagnostics[0].code != OUT_OF_MEMORY
-            self._make_whole()
-            raise
-        self._is_whole = True
-
-    def _make_whole(self) -> None:
+    def make_whole(self) -> None:
         """Also where an interrupt came while another one was dealt with, and the next step finds what that one left."""
         self._store.require_open()
-        if not self._is_whole:
-            with uninterrupted(), self._closed_on_failure():
+        if not self.is_whole:
+            with uninterrupted(), _ClosedOnFailure(self._store):
                 self._read()
-                self._is_whole = True
+                self.is_whole = True
 
     @deep_recursion()
     def commit(self, change: Change, strategy: str = "auto") -> dict[str, RowChanges]:
         """Carries a change out and keeps it; returns what it changed, by relation. Where anything fails, there was no
         change."""
         self._store.require_lock()
-        with self._whole():
+        with _Whole(self):
             changed = self._commit(change, strategy)
         if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
             with suppress(FlintlogError):  # no room: the journal has everything, and the next commit tries again
@@ -232,8 +248,7 @@ class Maintained:
     def _require_same_columns(self, program: Program) -> None:
         """Rows of a relation that is declared anew with other columns would be taken for its own."""
         for name, relation in program.relations.items():
-            before = self.program.relations.get(name)
-            if before is not None and before.kinds != relation.kinds:
+            if name in self.program.relations and row_shape(self.program, name) != row_shape(program, name):
                 message = f"`{name}` has other columns than before"
                 note = "drop it in one transaction, and declare it anew in the next"
                 raise FlintlogError([Diagnostic("E948", message, relation.span, note)])
@@ -260,7 +275,7 @@ class Maintained:
 
     def compact(self) -> None:
         """Writes everything anew, without what is no longer needed."""
-        self._make_whole()
+        self.make_whole()
         started = time.perf_counter()
         options = {
             "word_size": self.word_size,
@@ -273,7 +288,7 @@ class Maintained:
     # --- Rows -------------------------------------------------------------------------------------
 
     def rows(self, name: str) -> StoredRows:
-        self._make_whole()
+        self.make_whole()
         return self._rows(name, self.state.kept[name].present())
 
     def _rows(self, name: str, places: Array) -> StoredRows:
@@ -298,46 +313,51 @@ class Maintained:
     # --- Questions --------------------------------------------------------------------------------
 
     @deep_recursion()
-    def query(self, text: str, rules: SourceFile) -> tuple[Relation, StoredRows]:
-        """What a question asks for: a relation whose columns are its variables, and its rows."""
-        self._require_own_rules(rules)
+    def query(self, text: str, rules: SourceFile) -> tuple[Relation, StoredRows, TypeTable]:
+        """What a question asks for: a relation whose columns are its variables, its rows, and the types there are."""
         with in_words_of(rules, ""):
-            types = _types(self._with(rules.text))
+            compilation = self._with(rules.text)
+            types = _types(compilation)
+            if rules.text.strip():
+                self._require_own_rules(compilation)
         question = question_of(text, types, lambda more: self._with(f"{rules.text.rstrip()}\n{more}"))
-        with self._whole():
+        with _Whole(self):
             return self._answer(question, rules.text)
 
-    def _require_own_rules(self, rules: SourceFile) -> None:
-        """Raises for rules that would add to relations of the database."""
-        for name in heads_of(rules):
-            if name in self.program.relations:
-                message = f"a question cannot add to `{name}`, which the database keeps"
-                raise FlintlogError([Diagnostic("E971", message, note="declare a relation of another name")])
+    def _require_own_rules(self, compilation: Compilation) -> None:
+        """Raises for rules that would add to relations of the database, by themselves or in components."""
+        heads = _heads(compilation)
+        more = Counter(head.name for head in heads)
+        more.subtract(head.name for head in _heads(self._compilation(self.text)))
+        for head in reversed(heads):
+            if more[head.name] and head.name in self.program.relations:
+                message = f"a question cannot add to `{head.name}`, which the database keeps"
+                note = "declare a relation of another name"
+                raise FlintlogError([Diagnostic("E971", message, head.span, note)])
 
-    def _answer(self, question: Question, rules: str = "") -> tuple[Relation, StoredRows]:
+    def _answer(self, question: Question, rules: str = "") -> tuple[Relation, StoredRows, TypeTable]:
         compilation = self._with(f"{rules.rstrip()}\n{question.text}")
         self._functions.update(self._bind(compilation.program, Words(self.word_size)))
         declared = compilation.program.relations[question.relation]
         found = answers(self.state, compilation, [question.relation])[question.relation]
-        return declared, StoredRows(found, declared.kinds, self._machine)
+        return declared, StoredRows(found, declared.kinds, self._machine), compilation.program.types
 
     @deep_recursion()
     def goal(self, text: str) -> tuple[str, Row]:
         """A row as a program writes it: `path(1, 3)`. FlintlogError for what is wrong with it."""
         question, relation = goal_of(text, _types(self._compilation(self.text)), self._with)
-        with self._whole():
-            declared = self._answer(question)
+        with _Whole(self):
+            _, rows, _ = self._answer(question)
         if relation not in self.program.relations:
-            message = f"`{relation}` is inline: its rules stand in those that read it, and no rows are kept"
-            raise FlintlogError([Diagnostic("E971", message, note="explain a row of a relation that reads it")])
-        [row] = declared[1]
+            note = f"{INLINE}: explain a row of a relation that reads it"
+            raise FlintlogError([Diagnostic("E971", f"`{relation}` is inline", note=note)])
+        [row] = rows
         return relation, row
 
     @deep_recursion()
     def explain(self, relation: str, row: Row, depth: int) -> Explanation:
-        checked = self._compilation(self.text).checked
-        assert checked is not None
-        with self._whole():
+        checked = _checked(self._compilation(self.text))
+        with _Whole(self):
             try:
                 return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
             except RecursionError:  # of values that Python compares
@@ -349,12 +369,22 @@ class Maintained:
     @deep_recursion()
     def check(self) -> list[str]:
         """What is not as it would be if everything were computed anew."""
-        with self._whole():
+        with _Whole(self):
             return differences(self.state)
 
 
-def _types(compilation: Compilation) -> Types:
+def _checked(compilation: Compilation) -> CheckedProgram:
     """FlintlogError for what is wrong with the program."""
     compilation.report.raise_if_errors()
     assert compilation.checked is not None
-    return types_of(compilation.checked)
+    return compilation.checked
+
+
+def _types(compilation: Compilation) -> Types:
+    return types_of(_checked(compilation))
+
+
+def _heads(compilation: Compilation) -> list[ast.Atom]:
+    """Those of all rules, also of components, in the order of the text."""
+    checked = _checked(compilation)
+    return [*(clause.head for clause in checked.clauses), *(clause.dominated for clause in checked.subsumptions)]

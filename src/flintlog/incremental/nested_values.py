@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import copysign
 from typing import Any
 
-from flintlog.incremental.journal import plain, value_of
-from flintlog.types import Adt, Value
+from flintlog.types import NAN, NEGATIVE_NAN, Adt, Value
 
 
 class PartsWriter:
@@ -45,7 +45,7 @@ class PartsWriter:
         return self._known(value)
 
     def _known(self, value: Value) -> Any:
-        return {"part": self._numbers[id(value)]} if isinstance(value, tuple) else plain(value)
+        return {"part": self._numbers[id(value)]} if isinstance(value, tuple) else _plain(value)
 
 
 def known_parts(parts: Iterable[Any]) -> list[Value]:
@@ -59,14 +59,22 @@ def known_parts(parts: Iterable[Any]) -> list[Value]:
 def value_of_word(word: Any, known: Sequence[Value]) -> Value:
     """The value that a writer made a word of. Such as was written with all of its parts in it is as good."""
     if isinstance(word, list):
-        return tuple([_part(inner, known) for inner in word])
-    if isinstance(word, dict) and "branch" in word:
-        return Adt(word["branch"], tuple([_part(inner, known) for inner in word["of"]]))
-    return _part(word, known)
+        return tuple([value_of_word(inner, known) for inner in word])
+    if isinstance(word, dict):
+        if "part" in word:
+            return known[word["part"]]
+        if "nan" in word:
+            return NAN if word["nan"] > 0 else NEGATIVE_NAN
+        return Adt(word["branch"], tuple([value_of_word(inner, known) for inner in word["of"]]))
+    value: Value = word
+    return value
 
 
-def _part(word: Any, known: Sequence[Value]) -> Value:
-    return known[word["part"]] if isinstance(word, dict) and "part" in word else value_of(word)
+def _plain(value: Value) -> Any:
+    """A value without parts in words of JSON."""
+    if isinstance(value, float) and value != value:
+        return {"nan": copysign(1, value)}
+    return value
 
 
 def _parts(value: Any) -> Sequence[Value]:

@@ -50,7 +50,7 @@ def question_of(text: str, types: Types, compile: Compile) -> Question:
     asked = _asked(text)
     body = _body(asked)
     declared = declared_types(body, types)
-    name = _free_name(types.columns)
+    name = _free_name(types.columns, asked.text)
     with in_words_of(asked, _END):
         kinds = _kinds(compile(f".decl {name}()\n{name}() :-\n{asked.text}{_END}"), name)
     plain = {variable: kind.value for variable, kind in kinds.items() if kind not in (Kind.RECORD, Kind.ADT)}
@@ -67,7 +67,7 @@ def goal_of(text: str, types: Types, compile: Compile) -> tuple[Question, str]:
     with in_words_of(asked, _END):
         atom = _one_row(body)
     question_of(text, types, compile)  # which says what is wrong with it
-    name = _free_name(types.columns)
+    name = _free_name(types.columns, asked.text)
     declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(types.columns[atom.name]))
     made = f".decl {name}({declared})\n{print_body(replace(atom, name=name))}.\n"
     return Question(made, name, tuple(f"c{place}" for place in range(len(atom.args)))), atom.name
@@ -168,8 +168,9 @@ def _kinds(compilation: Compilation, name: str) -> dict[str, Kind]:
     return found
 
 
-def _free_name(taken: Collection[str]) -> str:
+def _free_name(taken: Collection[str], text: str) -> str:
+    """Of no relation, nor one that the question speaks of."""
     name = ANSWER
-    while name in taken:
+    while name in taken or name in text:
         name += "_"
     return name

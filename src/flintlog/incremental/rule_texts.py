@@ -69,6 +69,12 @@ def without_relation(text: str, name: str) -> str:
     return print_program(replace(tree, items=tuple(item for item in tree.items if not _is_of(item, name))))
 
 
+def is_inline(text: str, name: str) -> bool:
+    """Whether the program declares a relation whose rules stand in those that read it."""
+    declared = [item for item in _tree(text).items if isinstance(item, ast.RelationDecl)]
+    return any(item.name == name and "inline" in item.qualifiers for item in declared)
+
+
 def is_part_of(relation: str, name: str) -> bool:
     """Whether a name is that of the relation, or of the instance of a component that it comes with."""
     return relation == name or relation.startswith(f"{name}.")
@@ -78,13 +84,6 @@ def readers_of(text: str, name: str) -> list[RuleText]:
     """The rules whose bodies have a relation."""
     atom = re.compile(rf"(?<![\w?.]){re.escape(name)}\s*\(")
     return [rule for rule in rules_of(text) if atom.search(rule.text.partition(":-")[2])]
-
-
-def heads_of(source: SourceFile) -> list[str]:
-    """The relations that the rules of a text give rows of. FlintlogError where it is not well written."""
-    rules = [item for item in _tree(source.text, source.name).items if isinstance(item, ast.Rule | ast.Subsumption)]
-    heads = [rule.heads if isinstance(rule, ast.Rule) else (rule.dominated,) for rule in rules]
-    return [head.name for some in heads for head in some]
 
 
 def _is_of(item: ast.Item, name: str) -> bool:

@@ -99,7 +99,7 @@ class State:
                 kept.enter_given(facts[name].columns, len(facts[name]))
         self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
         for relations, stratum in self.strata.items():
-            stratum.seconds = seconds[relations]
+            stratum.computed(run, self.kept, self.machine.words.size, seconds[relations])
         self._before = self.normal, self.strata
 
     def restore(self, relations: Mapping[str, StoredRows], facts: Mapping[str, Mapping[str, Any]]) -> None:

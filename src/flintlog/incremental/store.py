@@ -16,15 +16,15 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.journal import BEGIN, Change, Damaged, Journal, Replaced
+from flintlog.incremental.journal import BEGIN, Change, Damaged, Doubtful, Journal, Replaced
 from flintlog.incremental.kept import Kept
 from flintlog.incremental.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
 from flintlog.incremental.uninterrupted import uninterrupted
@@ -35,6 +35,7 @@ MANIFEST, LOCK = "manifest.json", "lock"
 _NEW_MANIFEST = f".{MANIFEST}.tmp"
 RESTORE = "restore the directory from a copy, or create the database again"
 _OWN = re.compile(r"(snapshot|journal)-\d+")
+_WHAT_WAS, _NOTHING = "what was committed before is there", "no database was made"
 _WRITING = 0.05  # seconds in which a transaction is written
 # A journal of fewer bytes, or of fewer times what its snapshot has, is left as it is.
 LEAST_JOURNAL, MOST_JOURNAL = 1 << 23, 4
@@ -49,6 +50,8 @@ class Store:
         self._lock_path, self._manifest_path = self.folder / LOCK, self.folder / MANIFEST
         self._lock: BinaryIO | None = None
         self._lock_file = 0, 0  # which file the lock is
+        self._made: list[Path] = []  # folders that were not there, from below
+        self._unnamed: list[Path] = []  # those whose names may not be on disk yet
         self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
@@ -136,6 +139,9 @@ class Store:
     def lock(self) -> None:
         """From here on nobody else may write."""
         try:
+            if not self.exists():
+                self._made = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
+                self._unnamed = self._made[:] or [self.folder]
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = self._lock_path.open("ab")
         except (FileExistsError, NotADirectoryError) as error:
@@ -143,12 +149,15 @@ class Store:
             message = f"a database is a directory, and `{self.name}` is {above}a file"
             raise FlintlogError([Diagnostic("E949", message, note="name another directory")]) from None
         except OSError as error:
-            raise self._cannot_write(error, "to look at one that is there, open it with `read_only`") from None
+            note = "it can be read: `flintlog db query`, or open it with `read_only`" if self.exists() else _NOTHING
+            raise self._cannot_write(error, note) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             state = os.fstat(self._lock.fileno())
-        except OSError:
+        except OSError as error:
             self.close()
+            if not isinstance(error, BlockingIOError):
+                raise self._cannot_write(error) from None
             message = f"another process, or this one, has `{self.name}` open to write"
             raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
         self._lock_file = state.st_dev, state.st_ino
@@ -157,6 +166,16 @@ class Store:
         except FlintlogError:
             self.close()
             raise
+
+    def take_away(self) -> None:
+        """Closes what was to become a database and is none; the folders that were made for it go, too."""
+        if self.is_locked and self._made and not self.exists():
+            with suppress(OSError):
+                self._remove_others()
+                self._lock_path.unlink()
+                for folder in self._made:
+                    folder.rmdir()  # unless somebody has put something there
+        self.close()
 
     def close(self) -> None:
         self._is_closed = True
@@ -182,7 +201,10 @@ class Store:
         except Replaced:
             raise self._others_are_there() from None
         except OSError as error:
-            raise self._cannot_write(error) from None
+            note = _WHAT_WAS
+            if isinstance(error, Doubtful):
+                note += ", and perhaps this transaction, too: open the database again to see"
+            raise self._cannot_write(error, note) from None
 
     def _require_own_lock(self) -> None:
         """Raises where what holds the lock is another file than the directory's, as when a copy was put back: somebody
@@ -213,7 +235,8 @@ class Store:
         message = f"other files are in `{self.name}` than when it was opened"
         return FlintlogError([Diagnostic("E949", message, note="open it again")])
 
-    def _cannot_write(self, error: OSError, note: str = "what was committed before is there") -> FlintlogError:
+    def _cannot_write(self, error: OSError, note: str = "") -> FlintlogError:
+        note = note or (_WHAT_WAS if self._manifest else _NOTHING)
         message = f"cannot write to `{self.name}`: {error.strerror or error}"
         return FlintlogError([Diagnostic("E949", message, note=note)])
 
@@ -269,11 +292,14 @@ class Store:
         try:
             self._remove_others()  # of a snapshot that was cut off, too
             if is_new:
-                with self._removed_on_failure(snapshot, journal):
+                try:
                     files = write_snapshot(snapshot, program, values, kept)
                     journal.create()
                     manifest = self._write_manifest(snapshot, journal, epoch, files, options)
                     self._require_same_files()  # still: to write takes its time
+                except BaseException:
+                    self._remove_what_was_written(snapshot, journal)
+                    raise
                 self._begin_with(manifest, journal)
                 self._remove_others()
             elif self._journal is not None:
@@ -284,18 +310,13 @@ class Store:
             raise self._cannot_write(error) from None
         return is_new
 
-    @contextmanager
-    def _removed_on_failure(self, snapshot: Path, journal: Journal) -> Iterator[None]:
-        """What was written of them, and nothing else: whatever else is there may be somebody's."""
-        try:
-            yield
-        except BaseException:
-            journal.close()
-            with suppress(OSError):
-                _remove(snapshot)
-                _remove(journal.path)
-                _remove(self.folder / _NEW_MANIFEST)
-            raise
+    def _remove_what_was_written(self, snapshot: Path, journal: Journal) -> None:
+        """And nothing else: whatever else is there may be somebody's."""
+        journal.close()
+        with suppress(OSError):
+            _remove(snapshot)
+            _remove(journal.path)
+            _remove(self.folder / _NEW_MANIFEST)
 
     def _write_manifest(
         self, snapshot: Path, journal: Journal, epoch: int, files: Mapping[str, Any], options: Mapping[str, Any]
@@ -330,8 +351,9 @@ class Store:
     def _sync_names(self) -> None:
         """Makes sure that the names of all files are on disk."""
         sync_folder(self.folder)
-        if not self._manifest or not self.epoch:
-            sync_folder(self.folder.parent)
+        while self._unnamed:
+            sync_folder(self._unnamed[-1].parent)
+            self._unnamed.pop()
         self._is_synced = True
 
     def is_worth_compacting(self) -> bool:

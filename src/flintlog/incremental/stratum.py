@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
+from flintlog.incremental.best_rules import may_wrap
+from flintlog.incremental.bootstrap import Bootstrap, Ranges
 from flintlog.incremental.counting import RoundCounts
 from flintlog.incremental.folds import FoldUpdate
 from flintlog.incremental.kept import Kept
@@ -17,10 +20,13 @@ from flintlog.incremental.stratum_code import StratumCode
 from flintlog.incremental.switch import Outcome, Switch
 from flintlog.incremental.workspace import Workspace
 
+NOTHING_PASSED: Mapping[str, Ranges] = MappingProxyType({})
+
 
 @dataclass(eq=False)
 class KeptStratum:
-    """`seconds` is what computing it took. Without `has_rounds`, rounds of rows say only whether they are there.
+    """`seconds` is what computing it took. Without `has_rounds`, rounds of rows say only whether they are there. If it
+    `has_wrapped`, there may have been best values beyond their words while it was computed.
     `counts` are there after updates that count by rounds, until there is an update of another kind."""
 
     part: Part
@@ -29,6 +35,7 @@ class KeptStratum:
     by_key: Lookup | None = None  # where best values are kept
     seconds: float = 0.0
     has_rounds: bool = True
+    has_wrapped: bool = False
     counts: Mapping[str, RoundCounts] | None = None
     switch: Switch = field(default_factory=Switch)
     _code: StratumCode | None = field(default=None, init=False)  # of these clauses, and of no others
@@ -36,6 +43,25 @@ class KeptStratum:
     @property
     def relations(self) -> tuple[str, ...]:
         return self.part.stratum.relations
+
+    def may_wrap(self, kept: Mapping[str, Kept], bits: int, passed: Mapping[str, Ranges] = NOTHING_PASSED) -> bool:
+        """Whether its best values are, or could become, or with ranges that they have `passed` may have been, beyond
+        words of so many bits: then no row speaks for another."""
+
+        def range_of(name: str, position: int) -> tuple[int, int] | None:
+            ranges = passed.get(name, kept[name].relation.ranges)
+            return ranges[position] if ranges is not None else (0, 0)
+
+        best = self.part.best
+        return best is not None and (
+            self.has_wrapped or any(may_wrap(clause.instances.clause, best, range_of, bits) for clause in self.clauses)
+        )
+
+    def computed(self, run: Bootstrap, kept: Mapping[str, Kept], bits: int, seconds: float) -> None:
+        """Takes what a run tells that has computed it."""
+        self.has_rounds, self.has_wrapped, self.counts = True, False, None
+        self.has_wrapped = self.may_wrap(kept, bits, run.passed)
+        self.seconds = seconds
 
     def code(self, kept: Mapping[str, Kept]) -> StratumCode:
         """Its clauses for kernels, as they are now."""
@@ -71,11 +97,17 @@ class KeptStratum:
     def facts(self) -> dict[str, Any]:
         """What a database keeps of it, in words of JSON."""
         outcomes = [outcome._replace(seconds=_microseconds(outcome.seconds)) for outcome in self.switch.outcomes]
-        return {"seconds": _microseconds(self.seconds), "has_rounds": self.has_rounds, "outcomes": outcomes}
+        return {
+            "seconds": _microseconds(self.seconds),
+            "has_rounds": self.has_rounds,
+            "has_wrapped": self.has_wrapped,
+            "outcomes": outcomes,
+        }
 
     def remember(self, facts: Mapping[str, Any]) -> None:
         """Takes what `facts` was."""
         self.seconds, self.has_rounds = facts.get("seconds", 0.0), facts.get("has_rounds", True)
+        self.has_wrapped = facts.get("has_wrapped", False)
         self.switch = Switch(Outcome(*outcome) for outcome in facts.get("outcomes", ()))
 
 

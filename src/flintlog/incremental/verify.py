@@ -24,6 +24,8 @@ def differences(state: State) -> list[str]:
         for name in state.normal.computed[relations]:
             problem = _of_rows(state, fresh, name)
             if not problem and stratum.part.best is not None and stratum.by_key is not None:
+                if stratum.may_wrap(state.kept, state.machine.words.size):
+                    continue  # it is computed again each time, and its rows have no levels
                 problem = BestUpdate(state.kept, stratum.part.best, stratum.by_key, stratum.clauses).unfounded()
             elif not problem and stratum.part.has_clauses and stratum.has_rounds and not _shows_rounds(state, name):
                 problem = _of_rounds(state, fresh, name) or _of_counts(state, stratum, name)

@@ -347,3 +347,61 @@ def test_to_drop_what_has_no_rows_changes_nothing(tmp_path: Path) -> None:
             change.drop("none")
         assert dict(change.result) == {}
         assert list(database) == ["other"]
+
+
+def test_an_instance_does_not_change_types_under_their_rows(tmp_path: Path) -> None:
+    program = fl.Program(".comp A<X> { .type T = [a: X] } .init c = A<number> .decl r(x: c.T)")
+    with fl.Database.create(tmp_path / "db", program, r=[((1,),)]) as database:
+
+        def make_anew() -> None:
+            with database.transaction() as change:
+                change.drop("c")
+                change.add_rule(".init c = A<symbol>")
+
+        with pytest.raises(fl.FlintlogError, match="E948"):
+            make_anew()
+        assert database["r"].rows() == [((1,),)]
+
+
+def test_an_inline_relation_is_said_to_be_one(tmp_path: Path) -> None:
+    program = fl.Program(
+        PATHS + ".decl near(x: number, y: number) inline near(x, y) :- edge(x, y). .decl n() n() :- near(1, _)."
+    )
+    with fl.Database.create(tmp_path / "db", program, edge=[(1, 2)]) as database:
+
+        def insert() -> None:
+            with database.transaction() as change:
+                change.insert("near", [(1, 2)])
+
+        for attempt in (insert, lambda: database["near"], lambda: database.explain("near", (1, 2))):
+            with pytest.raises(fl.FlintlogError, match="`near` is inline"):
+                attempt()
+
+        def drop() -> None:
+            with database.transaction() as change:
+                change.drop("near")
+
+        with pytest.raises(fl.FlintlogError, match="E975"):
+            drop()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda database: database.on_change(5),
+        lambda database: database.query("path(x, y)", 5),
+    ],
+)
+def test_what_is_no_function_or_text(database: fl.Database, call: Callable[[fl.Database], object]) -> None:
+    with pytest.raises(TypeError, match="not 5"):
+        call(database)
+
+
+@pytest.mark.parametrize("depth", [0, -1, "x"])
+def test_depths_that_are_none(database: fl.Database, depth: Any) -> None:
+    for ask in (
+        lambda: database.explain("path", (1, 2), depth=depth),
+        lambda: database.explain_text("path(1, 2)", depth=depth),
+    ):
+        with pytest.raises(fl.FlintlogError, match="at least one rule"):
+            ask()

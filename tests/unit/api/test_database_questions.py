@@ -384,3 +384,29 @@ def test_proofs_begin_with_their_goals(tmp_path: Path, monkeypatch: pytest.Monke
         assert not database.explain("is_in", (1, 100)).holds
     assert first
     assert all(name.startswith("goal") for name in first)
+
+
+def test_types_of_a_questions_rules_are_those_of_its_answer(database: fl.Database) -> None:
+    rules = ".type Pair = [a: number, b: number] .decl pair(p: Pair) pair([x, y]) :- edge(x, y)."
+    assert database.query("pair(p), p = [1, _]", rules).to_arrow().to_pylist() == [{"p": "[1, 2]"}]
+
+
+@pytest.mark.parametrize("rules", ["path(9, 9).", ".comp C { path(9, 9). } .init c = C"])
+def test_rules_of_a_question_do_not_add_to_what_is_kept(database: fl.Database, rules: str) -> None:
+    with pytest.raises(fl.FlintlogError, match="cannot add to `path`") as caught:
+        database.query("path(x, y)", rules)
+    assert caught.value.diagnostics[0].span.file.name == "<rules>"
+
+
+@pytest.mark.parametrize("question", ["answer()", "path(x, y), !answer()", "answer(x)"])
+def test_a_question_does_not_read_itself(database: fl.Database, question: str) -> None:
+    with pytest.raises(fl.FlintlogError, match="unknown relation `answer`"):
+        database.query(question)
+
+
+def test_rows_that_watch_another_relation_are_explained(tmp_path: Path) -> None:
+    program = fl.Program(PROGRAM + ".decl news = debug_delta(path)")
+    with fl.Database.create(tmp_path / "watched", program, {"edge": [(1, 2), (2, 3)], "blocked": []}) as database:
+        [(round,)] = database.query("news(1, 3, r)").rows()
+        assert str(database.explain("news", (1, 3, round))) == f"news(1, 3, {round})  (when a row of `path` came)"
+        assert "not there" in str(database.explain_text("news(1, 3, 77)"))

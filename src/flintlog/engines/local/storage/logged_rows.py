@@ -36,7 +36,7 @@ class LoggedRows:
         """A copy of the rows at some places of the log."""
         words = self.log.array
         if self.packing is None:
-            words = words[: self.size * self.arity].reshape(-1, self.arity)
+            words = words[: words.size - words.size % self.arity].reshape(-1, self.arity)
         return SomeRows(words[places].ravel(), self.packing, self.arity, places.size)
 
     def sample(self, position: int, count: int) -> Array:
