@@ -14,7 +14,6 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BytesIO, FileIO
 from itertools import chain
@@ -121,13 +120,16 @@ class Journal:
             start, end = 0, len(self._begin)
             for payload, end in self._records():
                 start = end - len(payload) - _START
-            with ExitStack() as on_failure:
-                stream = on_failure.enter_context(self.path.open("r+b", buffering=0))
+            stream = self.path.open("r+b", buffering=0)
+            try:
                 self._last = start, os.pread(stream.fileno(), _START, start)
                 self._number = self._number_now()
                 self._room = None if self.cut_off else stream.seek(0, os.SEEK_END)
-                self._stream, self._end = stream, end  # at last: what is half there would be taken for somebody else's
-                on_failure.pop_all()
+            except BaseException:
+                stream.close()
+                raise
+            self._end = end
+            self._stream = stream  # at last: what is half known would be taken for somebody else's
         self._require_same_file(self._stream)
         if self._room is None:
             self._stream.truncate(self._end)
