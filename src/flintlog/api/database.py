@@ -371,7 +371,8 @@ def _require_kept(name: str, program: ir.Program, text: str) -> None:
 
 def _require_depth(depth: object) -> None:
     if not isinstance(depth, int) or depth < 1:
-        raise FlintlogError([Diagnostic("E900", f"a proof has at least one rule, not {depth!r}")])
+        note = f"it is a number from 1 on; {DEPTH} unless told otherwise"
+        raise FlintlogError([Diagnostic("E974", f"a proof is not followed {depth!r} rules down", note=note)])
 
 
 def _require_text(value: object, what: str) -> None:

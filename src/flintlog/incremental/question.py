@@ -117,15 +117,17 @@ def in_words_of(source: SourceFile, end: str) -> Iterator[None]:
             return span
         return Span(source, *(min(place - start, len(source.text)) for place in (span.start, span.end)))
 
+    def placed(diagnostic: Diagnostic) -> Diagnostic:
+        labels = tuple(replace(label, span=moved(label.span)) for label in diagnostic.labels)
+        span, message = moved(diagnostic.span), diagnostic.message
+        if end and span.start == len(source.text):
+            message = message.replace(f"found `{end.strip()}`", "found the end")
+        return replace(diagnostic, message=message, span=span, labels=labels)
+
     try:
         yield
     except FlintlogError as error:
-        raise FlintlogError([_placed(each, moved) for each in error.diagnostics]) from None
-
-
-def _placed(diagnostic: Diagnostic, moved: Callable[[Span], Span]) -> Diagnostic:
-    labels = tuple(replace(label, span=moved(label.span)) for label in diagnostic.labels)
-    return replace(diagnostic, span=moved(diagnostic.span), labels=labels)
+        raise FlintlogError([placed(each) for each in error.diagnostics]) from None
 
 
 def _body(asked: SourceFile) -> ast.Body:

@@ -85,6 +85,7 @@ def test_questions_that_are_none(database: fl.Database, question: str, code: str
     with pytest.raises(fl.FlintlogError, match=code) as caught:
         database.query(question)
     assert (f"<question>:{place}\n" in str(caught.value)) == bool(place)
+    assert "found `.`" not in str(caught.value)
 
 
 def test_variables_that_no_atom_binds(database: fl.Database) -> None:
