@@ -3,6 +3,8 @@ whether rows stay in their log or go into another."""
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -101,3 +103,17 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
             assert (kept.size, kept.changed().size) == (len(before), 0)
             facts = kept.columns(np.flatnonzero(kept.given[: kept.known]))[0]
             assert sorted(facts) == ([9, 70] if is_kept or len(after) == 3 else [])
+
+
+@pytest.mark.parametrize("wide", [1, 2**40])
+def test_places_of_rows_in_any_order(wide: int) -> None:
+    """Rows in the order of the log are found one behind the other, others by the table."""
+    rows = [(number * wide, -number * wide) for number in range(500)]
+    kept = Kept(Relation("r", 2))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    places = dict(zip(rows, kept.enter(columns, len(rows)).tolist(), strict=True))
+    assert sorted(places.values()) == list(range(500))
+    shuffled = random.Random(1).sample(rows, 300)
+    for asked in (rows, rows[::3], rows[::7], rows[::-1], shuffled, [(1, 1), *rows[200:260], (7, 7), *rows[190:300]]):
+        found = kept.find([np.array(column) for column in zip(*asked, strict=True)], len(asked))
+        assert found.tolist() == [places.get(row, -1) for row in asked]

@@ -20,7 +20,7 @@ from flintlog.engines.local.storage.some_rows import SomeRows
 from flintlog.engines.memory import MemoryGuard
 from flintlog.incremental.distinct import each_once
 from flintlog.incremental.kept_block import KeptBlock
-from flintlog.incremental.net_changes import NEVER, NO_ROWS, lost_and_gained
+from flintlog.incremental.net_changes import NEVER, NO_ROWS, lost_and_gained, lost_and_gained_of_all
 from flintlog.io.column_facts import ColumnFacts
 
 UNKNOWN = -1
@@ -34,6 +34,9 @@ MOST_NEW = 2
 _ENTERED_ONE_BY_ONE = 1000
 # Up to so many rows are packed for values that may come, before any does.
 _PACKED_BEFOREHAND = 1 << 14
+# So many rows that were computed again are looked up at a time: memory that was never touched before, as for the
+# columns of all, is dear (a millisecond a megabyte on a virtual machine).
+_AT_A_TIME = 1 << 15
 # Kernels get room for so many new rows at least.
 FEW_NEW = 64
 
@@ -70,6 +73,7 @@ class Kept:
         self.size = 0  # rows that are there now, or were before an update that is not done
         self.before: Kept | None = None  # what an update that is not done has replaced by this
         self._touched: list[Array] = []
+        self._is_all_touched = False  # instead of saying which
         self.block = KeptBlock(relation, self.places)
         self.block.point(self.old, self.new, self.counts)
         self._difference: tuple[Array, Array] | None = None  # the rows lost and gained, once somebody has asked
@@ -289,7 +293,7 @@ class Kept:
     def _are_many_touched(self) -> bool:
         """Whether all rows are looked at in less time than those that an update has touched."""
         touched = sum(places.size for places in self._touched)
-        return self.before is not None or touched * _SCANNED > self.known
+        return self._is_all_touched or self.before is not None or touched * _SCANNED > self.known
 
     def is_settled(self) -> bool:
         """Whether no update has done anything that has to be kept, or taken back."""
@@ -297,15 +301,17 @@ class Kept:
 
     def _is_changed(self) -> bool:
         """Whether an update has got as far as this relation, and done something."""
-        return bool(self._touched) or self.before is not None
+        return self._is_all_touched or bool(self._touched) or self.before is not None
 
     def lost_and_gained(self) -> tuple[Array, Array]:
         """In order."""
         if self._difference is None:
             if not self._is_changed():
                 return _NO_DIFFERENCE
-            touched = [self.changed()] if self._are_many_touched() else self._touched
-            self._difference = lost_and_gained(self.old, self.new, touched)
+            if self._are_many_touched():
+                self._difference = lost_and_gained_of_all(self.old[: self.known], self.new[: self.known])
+            else:
+                self._difference = lost_and_gained(self.old, self.new, self._touched)
         return self._difference
 
     def keep(self) -> None:
@@ -319,6 +325,7 @@ class Kept:
                 self.old[places] = self.new[places]
         self.before, self._difference = None, None
         self._touched, self._counts_before, self._given_before = [], [], []
+        self._is_all_touched = False
 
     def take_back(self) -> None:
         """There was no update."""
@@ -329,11 +336,14 @@ class Kept:
 
     def take_back_rounds(self) -> None:
         """Of an update, only what is given has changed."""
+        if self._is_all_touched:
+            self.new[: self.known] = self.old[: self.known]
         for places in self._touched:
             self.new[places] = self.old[places]
         for places, counts in reversed(self._counts_before):
             self.counts[places] = counts
         self._touched, self._counts_before, self._difference = [], [], None
+        self._is_all_touched = False
 
     # --- Other logs -------------------------------------------------------------------------------
 
@@ -342,12 +352,13 @@ class Kept:
         are new, another whose log is the relation."""
         if relation.size > MOST_NEW * self.known:
             return self._in(relation, rounds)
-        rows = self.enter(relation.columns(), relation.size)
-        gone = self.new[: self.known] != NEVER
-        gone[rows] = False
-        self.set_round(np.flatnonzero(gone), NEVER)
-        others = self.new[rows] != rounds
-        self.set_round(rows[others], rounds[others])
+        self._is_all_touched, self._difference = True, None
+        self.new[: self.known] = NEVER
+        for start in range(0, relation.size, _AT_A_TIME):
+            end = min(start + _AT_A_TIME, relation.size)
+            columns = [relation.column(position, start, end) for position in range(relation.arity)]
+            rows = self.enter(columns, end - start)  # which may put `new` elsewhere
+            self.new[rows] = rounds[start:end]
         self.forget_counts()
         if self._is_mostly_gone(relation.size):
             self._computed = relation, rounds

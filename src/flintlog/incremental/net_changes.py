@@ -34,6 +34,16 @@ def lost_and_gained(old: Rounds, new: Rounds, touched: Sequence[Array]) -> tuple
     return each_once(rows[was > is_there]), each_once(rows[was < is_there])
 
 
+def lost_and_gained_of_all(old: Rounds, new: Rounds) -> tuple[Array, Array]:
+    """The same, where any row may have changed.
+
+    >>> lost_and_gained_of_all(np.array([1, 1, NEVER]), np.array([2, NEVER, 1]))
+    (array([1]), array([2]))
+    """
+    was, is_there = old != NEVER, new != NEVER
+    return np.flatnonzero(was > is_there), np.flatnonzero(was < is_there)
+
+
 def _of_few(old: Rounds, new: Rounds, touched: Sequence[Array]) -> tuple[Array, Array]:
     rows = sorted({place for places in touched for place in places.tolist()})
     before, after = old.item, new.item

@@ -6,6 +6,7 @@ from flintlog.engines.local.kernels.layout import (
     COLUMN_WORDS,
     R_ARITY,
     R_COLUMNS,
+    R_COUNT,
     R_ROWS,
     R_WIDE,
     W_BITS,
@@ -19,11 +20,22 @@ from flintlog.engines.local.kernels.source.hashing import slot_of
 from flintlog.engines.local.kernels.source.row_sets import hash_row
 from flintlog.engines.local.kernels.source.words import below, function, inlined, load, load_half, store, store_half
 
+NEAR = 4  # so many places cost less than a look at the table
+
 
 @inlined
 def words_of_row(relation):
     """How many words a row of the log is."""
     return load(relation, R_ARITY) if load(relation, R_WIDE) else 1
+
+
+@inlined
+def are_same(known, row, width):
+    """Whether two rows have the same words."""
+    c = 0
+    while c < width and load(known, c) == load(row, c):
+        c += 1
+    return c == width
 
 
 @inlined
@@ -33,13 +45,7 @@ def slot_of_row(table, bits, rows, width, row):
     slot = slot_of(hash_row(row, width), bits)
     while True:
         entry = load_half(table, slot)
-        if entry == 0:
-            return slot
-        known = rows + 8 * width * (entry - 1)
-        c = 0
-        while c < width and load(known, c) == load(row, c):
-            c += 1
-        if c == width:
+        if entry == 0 or are_same(rows + 8 * width * (entry - 1), row, width):
             return slot
         slot = (slot + 1) & mask
 
@@ -90,14 +96,30 @@ def place_of(places, values):
 
 
 def find_rows(places, count, found):
-    """Writes the place of each row that is looked for, -1 for one that is not there."""
-    arity = load(load(places, W_RELATION), R_ARITY)
-    values = load(places, W_VALUES)
+    """Writes the place of each row that is looked for, -1 for one that is not there. What was computed again mostly
+    comes in the order in which it came before: the places behind the last one are looked at first."""
+    relation, row, values = load(places, W_RELATION), load(places, W_ROW), load(places, W_VALUES)
+    arity, width, rows, end = (
+        load(relation, R_ARITY),
+        words_of_row(relation),
+        load(relation, R_ROWS),
+        load(relation, R_COUNT),
+    )
     columns = places + 8 * W_COLUMNS
+    after = 0
     for i in range(count):
         for c in range(arity):
             store(values, c, load(load(columns, c), i))
-        store(found, i, place_of(places, values))
+        place = -1
+        if lay_row(relation, values, row):
+            place, stop = after, min(end, after + NEAR)
+            while place < stop and not are_same(rows + 8 * width * place, row, width):
+                place += 1
+            if place == stop:
+                place = load_half(load(places, W_TABLE), slot_of_laid(places)) - 1
+            if place >= 0:
+                after = place + 1
+        store(found, i, place)
     return 0
 
 
