@@ -16,7 +16,7 @@ from statistics import median
 
 LONG, MANY = 60, 8
 # A string that names a module of the package may stand here: lazy public names, and the table of engines.
-_NAMED_BY_STRING = {"__init__.py", "engines/engine.py"}
+_NAMED_BY_STRING = {"__init__.py", "engines/protocol.py"}
 _MODULE = re.compile(r"flintlog(\.\w+)+")
 
 Figures = dict[str, str]

@@ -61,9 +61,9 @@ def _timed(run: Callable[[], Any]) -> Reply:
 
 def _flintlog(spark: Any, job: Job, strategy: str) -> Reply:
     """As `flintlog run` does it: only what `.printsize` and `.output` ask for is computed, sizes are just counted."""
-    from flintlog.api.program import Program
     from flintlog.api.run import Run, evaluate
-    from flintlog.engines.engine import Progress
+    from flintlog.api.user_program import Program
+    from flintlog.engines.protocol import Progress
     from flintlog.engines.spark_options import SparkOptions
 
     reply = Reply(0.0, {})

@@ -11,8 +11,8 @@ __all__ = ["Adt", "Database", "Diagnostic", "FlintlogError", "Program", "Result"
 if TYPE_CHECKING:
     from flintlog.api.database import Database
     from flintlog.api.functors import functor
-    from flintlog.api.program import Program
     from flintlog.api.result import Result
+    from flintlog.api.user_program import Program
     from flintlog.diagnostics import Diagnostic, FlintlogError
     from flintlog.types import Adt
 
@@ -21,7 +21,7 @@ _HOMES = {
     "Database": "flintlog.api.database",
     "Diagnostic": "flintlog.diagnostics",
     "FlintlogError": "flintlog.diagnostics",
-    "Program": "flintlog.api.program",
+    "Program": "flintlog.api.user_program",
     "Result": "flintlog.api.result",
     "functor": "flintlog.api.functors",
 }

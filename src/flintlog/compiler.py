@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from flintlog.check.check import check
 from flintlog.check.checked import CheckedProgram
-from flintlog.check.program import check
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.ir.program import IoDirective, Program
-from flintlog.lower.program import lower
+from flintlog.lower.lower import lower
 from flintlog.passes.context import PassContext, wanted_by_directives
 from flintlog.passes.remove_unneeded import needed_only
 from flintlog.passes.sequence import Applied, applied_passes, check_names

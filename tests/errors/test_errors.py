@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate
+from flintlog.api.user_program import Program
 from flintlog.diagnostics import FlintlogError
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 
 LINES = 1000
 WRONG_LINE = 900

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.incremental.stored import EDGES, PATHS
 
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.maintained import Maintained
-from flintlog.incremental.store import Store
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from tests.properties import brute_force
 
-from flintlog.api.program import Program
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
-from flintlog.engines.local.by_rows import encode
-from flintlog.incremental.normal import Normal, normal_form
+from flintlog.api.user_program import Program
+from flintlog.engines.local.row_strata import encode
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
+from flintlog.incremental.rules.flattened_program import Normal, normal_form
 from flintlog.incremental.state import State
 from flintlog.incremental.verify import differences
 from flintlog.io.column_facts import ColumnFacts

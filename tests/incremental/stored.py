@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from flintlog.diagnostics import FlintlogError
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.maintained import Maintained
-from flintlog.incremental.store import Store
 
 PATHS = """
     .decl e(x: symbol, y: symbol)

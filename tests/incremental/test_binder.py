@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintlog.engines.closures import Machine
-from flintlog.incremental.binder import Binder
+from flintlog.engines.reference.closures import Machine
+from flintlog.incremental.rules.bindings import Binder
 from flintlog.ir.scalar import Call, Column, Const, Scalar
 from flintlog.ir.words import Words
 from flintlog.types import Kind

@@ -13,10 +13,10 @@ import pytest
 from tests.incremental.stored import PATHS, code_of, opened, written_in
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.incremental import journal, store
-from flintlog.incremental.journal import BEGIN, Change
+from flintlog.incremental.durable import journal, store
+from flintlog.incremental.durable.journal import BEGIN, Change
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.maintained import Maintained
-from flintlog.incremental.store import Store
 
 
 @pytest.mark.parametrize("room", [0, 1000])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintlog.incremental.distinct import distinct
+from flintlog.incremental.rows.distinct import distinct
 
 WORDS = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 63), (1 << 63) - 1, 1 << 40]))
 

@@ -16,7 +16,7 @@ from tests.properties.brute_force import Row
 from tests.properties.programs import programs
 
 from flintlog.incremental.epoch import STRATEGIES
-from flintlog.incremental.switch import Allowance, Meter, OverBudget
+from flintlog.incremental.strategies.switch import Allowance, Meter, OverBudget
 
 _values = st.integers(0, len(brute_force.DOMAIN) - 1)
 _facts = st.fixed_dictionaries(
@@ -107,7 +107,7 @@ def test_strategies_take_turns(script: object, strategies: list[str]) -> None:
 def test_rows_go_into_other_logs(script: object, strategies: list[str], bounds: dict[str, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, bound in bounds.items():
-            patch.setattr(f"flintlog.incremental.kept.{name}", bound)
+            patch.setattr(f"flintlog.incremental.rows.maintained_relation.{name}", bound)
         follow(script, rules=True, strategies=strategies)  # type: ignore[arg-type]
 
 

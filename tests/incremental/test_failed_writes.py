@@ -10,11 +10,11 @@ import pytest
 from tests.incremental.stored import EDGES, PATHS, code_of, opened
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.incremental import store
-from flintlog.incremental.instances import Instances
-from flintlog.incremental.journal import Change
+from flintlog.incremental.durable import store
+from flintlog.incremental.durable.journal import Change
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.maintained import Maintained
-from flintlog.incremental.store import Store
+from flintlog.incremental.rules.instances import Instances
 from flintlog.source import SourceFile
 
 NO_RULES = SourceFile("<rules>", "")
@@ -42,7 +42,7 @@ def test_a_disk_that_is_full_is_said(database: Maintained, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("flintlog.incremental.journal._sync", full)
+        patch.setattr("flintlog.incremental.durable.journal._sync", full)
         with pytest.raises(FlintlogError, match="No space left") as caught:
             database.commit(Change(1, {}, {"e": [("c", "d" * letters)]}))
     assert code_of(caught) == "E949"
@@ -56,8 +56,8 @@ def test_a_record_that_cannot_be_taken_away_is_said(database: Maintained, monkey
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("flintlog.incremental.journal._sync", failing)
-        patch.setattr("flintlog.incremental.journal.os.fsync", failing)
+        patch.setattr("flintlog.incremental.durable.journal._sync", failing)
+        patch.setattr("flintlog.incremental.durable.journal.os.fsync", failing)
         with pytest.raises(FlintlogError, match="perhaps this transaction, too"):
             database.commit(Change(1, {}, {"e": [("c", "d")]}))
     assert len(database.rows("p")) == 3
@@ -69,7 +69,7 @@ def test_folders_that_were_made_for_a_database_have_their_names_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []
-    monkeypatch.setattr("flintlog.incremental.store.sync_folder", synced.append)
+    monkeypatch.setattr("flintlog.incremental.durable.store.sync_folder", synced.append)
     database = Maintained(Store(tmp_path / "new" / "deeper" / "db"))
     database.create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
     database.close()
@@ -85,7 +85,7 @@ def test_what_is_not_made_leaves_no_folders(
     def full(*arguments: Any) -> None:
         raise error(28, "No space left on device")
 
-    monkeypatch.setattr("flintlog.incremental.store.write_snapshot", full)
+    monkeypatch.setattr("flintlog.incremental.durable.store.write_snapshot", full)
     for folder in (tmp_path / "own" / "new" / "db", tmp_path / "own"):
         with pytest.raises((FlintlogError, KeyboardInterrupt)) as caught:
             Maintained(Store(folder)).create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)

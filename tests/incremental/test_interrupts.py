@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import flintlog as fl
-from flintlog.incremental import kept as room
 from flintlog.incremental.maintained import Maintained
+from flintlog.incremental.rows import maintained_relation as room
 
 PROGRAM = """
     .decl e(x: number, y: number)

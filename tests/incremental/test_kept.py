@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.incremental import kept as room
-from flintlog.incremental import net_changes
-from flintlog.incremental.kept import Kept
-from flintlog.incremental.net_changes import NEVER
+from flintlog.incremental.rows import maintained_relation as room
+from flintlog.incremental.rows import net_changes
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.net_changes import NEVER
 
 
 @pytest.mark.parametrize("one_by_one", [0, 1_000])

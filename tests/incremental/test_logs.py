@@ -11,8 +11,8 @@ import pytest
 import flintlog as fl
 from flintlog.diagnostics import Diagnostic
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.incremental import kept as room
-from flintlog.incremental.kept import Kept
+from flintlog.incremental.rows import maintained_relation as room
+from flintlog.incremental.rows.maintained_relation import Kept
 
 CLOSURE = """
     .decl e(x: number, y: number)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import flintlog as fl
 from flintlog.depth import deep_recursion
 from flintlog.engines.numbered_values import NumberedValues, key_of
-from flintlog.incremental.journal import from_json, in_json
-from flintlog.incremental.nested_values import PartsWriter, known_parts, value_of_word
+from flintlog.incremental.durable.journal import from_json, in_json
+from flintlog.incremental.durable.nested_values import PartsWriter, known_parts, value_of_word
 from flintlog.types import Adt, Value
 
 LISTS = """

@@ -13,11 +13,11 @@ import pytest
 from tests.incremental.stored import code_of, opened, written_in
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.incremental import store
-from flintlog.incremental.journal import Change, Journal
+from flintlog.incremental.durable import store
+from flintlog.incremental.durable.journal import Change, Journal
+from flintlog.incremental.durable.snapshot import sync_folder, write_snapshot
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.maintained import Maintained
-from flintlog.incremental.snapshot import sync_folder, write_snapshot
-from flintlog.incremental.store import Store
 
 
 def test_nothing_is_committed_to_a_journal_that_was_removed(database: Maintained, tmp_path: Path) -> None:

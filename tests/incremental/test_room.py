@@ -10,9 +10,11 @@ from tests.incremental.states import Database, assert_equation
 
 import flintlog as fl
 from flintlog.engines.local.storage import index
-from flintlog.incremental import kept, kept_block, workspace
-from flintlog.incremental.switch import OverBudget
-from flintlog.incremental.update import StratumUpdate
+from flintlog.incremental.rows import maintained_relation as kept
+from flintlog.incremental.rows import relation_block as kept_block
+from flintlog.incremental.strategies import workspace
+from flintlog.incremental.strategies.rounds_update import StratumUpdate
+from flintlog.incremental.strategies.switch import OverBudget
 
 Row = tuple[int, ...]
 

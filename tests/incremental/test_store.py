@@ -17,10 +17,10 @@ from tests.incremental.stored import EDGES, PATHS, code_of, opened
 
 import flintlog as fl
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.incremental.journal import Change
+from flintlog.incremental.durable.journal import Change
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.maintained import Maintained
 from flintlog.incremental.state import State
-from flintlog.incremental.store import Store
 from flintlog.source import SourceFile
 from flintlog.types import NEGATIVE_NAN, Adt
 
@@ -146,7 +146,7 @@ def test_what_an_interrupt_kept_from_its_end_is_not_done_later(
 def test_a_long_journal_becomes_a_snapshot(
     database: Maintained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flintlog.incremental.store.LEAST_JOURNAL", 100)
+    monkeypatch.setattr("flintlog.incremental.durable.store.LEAST_JOURNAL", 100)
     for epoch in range(1, 60):
         database.commit(Change(epoch, {}, {"e": [(f"{epoch} of many " * 50, "to")]}))
     snapshots = [path.name for path in (tmp_path / "db").glob("snapshot-*")]

@@ -8,9 +8,10 @@ import pytest
 from tests.incremental.states import Database, assert_equation
 
 from flintlog.engines.local.plan import Plan, plan_query
-from flintlog.incremental import instances, switch
-from flintlog.incremental.preparation import Preparation
-from flintlog.incremental.switch import Allowance, Outcome, OverBudget, Switch
+from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rules import instances
+from flintlog.incremental.strategies import switch
+from flintlog.incremental.strategies.switch import Allowance, Outcome, OverBudget, Switch
 
 TOTAL = 1_000_000
 PATHS = """

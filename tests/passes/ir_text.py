@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from textwrap import dedent
 
-from flintlog.api.program import Program as Source
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program as Source
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir.program import Program
 from flintlog.ir.text import parse_program, print_node, print_program
 from flintlog.ir.verify import verify

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.verify import verify
 from flintlog.passes.context import PassContext, wanted_by_directives

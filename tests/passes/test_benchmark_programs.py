@@ -13,7 +13,7 @@ from benchmarks.facts import stage
 from benchmarks.process import Finished, measure
 from tests.benchmark_data import data_sets
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.ir.text import print_program
 from flintlog.passes.sequence import ALL, IN_ENGINES, engine_may, pass_names
 

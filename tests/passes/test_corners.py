@@ -2,7 +2,7 @@
 
 import pytest
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 
 PROGRAMS = {
     "zeros of two signs ask for different rows": """

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from tests.properties.rich_programs import Generated, programs
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate
+from flintlog.api.user_program import Program
 from flintlog.compiler import optimise_compiled
-from flintlog.engines.engine import Evaluation
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir.shared import without_shared
 from flintlog.passes.context import wanted_by_directives
 from flintlog.passes.sequence import ALL, pass_names

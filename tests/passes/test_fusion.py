@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.passes.ir_text import lowered, passed, rewritten, same_tree
 
-from flintlog.ir.relation import FlatMap, JoinFlatMap
+from flintlog.ir.nodes import FlatMap, JoinFlatMap
 from flintlog.ir.visit import walk
 from flintlog.passes.fusion import fusion
 

@@ -8,24 +8,24 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
+from tests.passes.magic_query import query_program
 from tests.passes.same_answers import CASES, applied, assert_same_case, case_name
 from tests.properties import brute_force
 from tests.properties.programs import programs
 from tests.properties.rich_programs import Generated
 from tests.properties.rich_programs import programs as rich_programs
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.text import parse_program, print_program
 from flintlog.ir.text.node_printer import print_node
 from flintlog.ir.visit import relations_of
 from flintlog.passes.context import PassContext
-from flintlog.passes.magic import magic
-from flintlog.passes.magic_query import query_program
-from flintlog.passes.sip import sip
-from flintlog.passes.structural import structural
+from flintlog.passes.magic.demand import magic
+from flintlog.passes.sip.sideways import sip
+from flintlog.passes.structural.planner import structural
 from flintlog.syntax import printer
 from flintlog.types import Row
 

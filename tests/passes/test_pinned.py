@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
-from flintlog.engines.local import columnar
+from flintlog.api.user_program import Program
+from flintlog.engines.local import fixpoint as columnar
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.local.plan import Plan, Probe, plan_query
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.text import print_node
 from flintlog.types import Row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.verify import verify
 from flintlog.passes.context import PassContext

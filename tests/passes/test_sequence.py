@@ -10,7 +10,7 @@ import pytest
 from tests.passes.ir_text import lowered
 
 import flintlog as fl
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.compiler import optimise_compiled
 from flintlog.diagnostics import InternalError
 from flintlog.ir.program import IoDirective

@@ -12,14 +12,14 @@ from tests.passes.same_answers import CASES, applied, assert_same_case, assert_s
 from tests.properties import brute_force
 from tests.properties.programs import programs
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.text import parse_program, print_program
 from flintlog.ir.text.node_printer import print_node
-from flintlog.passes.sip import sip
-from flintlog.passes.structural import structural
+from flintlog.passes.sip.sideways import sip
+from flintlog.passes.structural.planner import structural
 
 DECLARATIONS = """
     .decl c(y: number, w: number, z: number) .input c
@@ -37,7 +37,7 @@ def reduced(rules: str) -> Ir:
 
 def reduced_anyway(program: Ir) -> Ir:
     """The reduction of any cycle, whether it pays or not."""
-    with patch("flintlog.passes.sip_reduction.is_indifferent", return_value=True):
+    with patch("flintlog.passes.sip.reduction.is_indifferent", return_value=True):
         return applied(program, {"p"}, sip)
 
 
@@ -176,7 +176,7 @@ def test_same_rows(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_random_programs(program: brute_force.Program) -> None:
     note(program.text())
-    with patch("flintlog.passes.sip_reduction.is_indifferent", return_value=True):
+    with patch("flintlog.passes.sip.reduction.is_indifferent", return_value=True):
         assert_same_text(program.text(), sip, structural)
 
 
@@ -185,7 +185,7 @@ def test_random_programs(program: brute_force.Program) -> None:
 @settings(max_examples=3000, suppress_health_check=[HealthCheck.too_slow])
 def test_random_programs_at_length(program: brute_force.Program) -> None:
     note(program.text())
-    with patch("flintlog.passes.sip_reduction.is_indifferent", return_value=True):
+    with patch("flintlog.passes.sip.reduction.is_indifferent", return_value=True):
         assert_same_text(program.text(), sip, structural)
 
 

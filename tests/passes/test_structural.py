@@ -8,18 +8,18 @@ from time import process_time
 
 import pytest
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
+from flintlog.ir.nodes import JoinFlatMap, Node
 from flintlog.ir.program import Program as Ir
-from flintlog.ir.relation import JoinFlatMap, Node
 from flintlog.ir.text.node_printer import print_node
 from flintlog.ir.verify import verify
 from flintlog.ir.visit import walk
 from flintlog.passes.context import PassContext
-from flintlog.passes.join_graph import JoinGraph
-from flintlog.passes.structural import structural
-from flintlog.passes.structural_search import best_trees, cost_of
+from flintlog.passes.structural.join_graph import JoinGraph
+from flintlog.passes.structural.planner import structural
+from flintlog.passes.structural.search import best_trees, cost_of
 
 
 def lowered(text: str) -> Ir:

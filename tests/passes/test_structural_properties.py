@@ -12,7 +12,7 @@ from tests.properties.programs import programs
 from tests.properties.rich_programs import Generated
 from tests.properties.rich_programs import programs as rich_programs
 
-from flintlog.passes.structural import structural
+from flintlog.passes.structural.planner import structural
 from flintlog.syntax import printer
 
 

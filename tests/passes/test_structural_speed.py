@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from time import process_time
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 
 POINTS_TO = Path(__file__).parents[2] / "benchmarks" / "programs" / "points_to" / "program.dl"
 INPUTS, DERIVED, RULES = 20, 60, 500

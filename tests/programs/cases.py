@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate, write_results
+from flintlog.api.user_program import Program
 from flintlog.ir.verify import verify
 
 HERE = Path(__file__).parent

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.programs.cases import CASES, check_case, name_of, options_of, run_case
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Engine
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Engine
 from flintlog.ir.text import parse_program, print_program
 
 MODES: dict[str, Engine] = {

@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, note, settings
 from tests.properties import brute_force
 from tests.properties.programs import programs
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Engine, Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Engine, Evaluation
 from flintlog.ir.verify import verify
 
 

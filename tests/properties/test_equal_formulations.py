@@ -8,10 +8,10 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Engine, Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Engine, Evaluation
 from flintlog.ir import program as ir
 from flintlog.types import Row
 

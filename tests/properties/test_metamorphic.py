@@ -11,10 +11,10 @@ from hypothesis.strategies import DataObject
 from tests.properties import rewrites
 from tests.properties.rich_programs import Generated, programs, relations_of
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 from flintlog.ir import program as ir
 from flintlog.ir.text import parse_program, print_program
 from flintlog.ir.verify import verify

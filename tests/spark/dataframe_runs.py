@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from flintlog.api.program import Program
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
 from flintlog.engines.spark.dataframe import Context, applies, release, run_stratum
 from flintlog.ir.words import Words
 from flintlog.source import Span

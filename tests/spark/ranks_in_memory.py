@@ -9,19 +9,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
-from flintlog.engines.local.by_rows import StoredRows, encode
-from flintlog.engines.local.columnar import ColumnarRun
-from flintlog.engines.local.resident import ResidentRun
+from flintlog.engines.local.fixpoint import ColumnarRun
+from flintlog.engines.local.row_strata import StoredRows, encode
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.placement import Snapshot
-from flintlog.engines.spark.data.parcels import Packed
-from flintlog.engines.spark.machines import MachineSeed
-from flintlog.engines.spark.pivot import decompose, find_pivots
-from flintlog.engines.spark.spread import spread
-from flintlog.engines.spark.tasks import DecomposedTask, Work
-from flintlog.engines.spark.traits import why_together
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.spark.embedded.machines import MachineSeed
+from flintlog.engines.spark.embedded.parcels import Packed
+from flintlog.engines.spark.embedded.placement import Snapshot
+from flintlog.engines.spark.embedded.resident import ResidentRun
+from flintlog.engines.spark.embedded.tasks import DecomposedTask, Work
+from flintlog.engines.spark.strata.pivot import decompose, find_pivots
+from flintlog.engines.spark.strata.spread import spread
+from flintlog.engines.spark.strata.traits import why_together
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
 

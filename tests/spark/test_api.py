@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 
 import flintlog as fl
 from flintlog.api.run import Run, evaluate
-from flintlog.engines.spark.jobs import Jobs
+from flintlog.engines.spark.embedded.jobs import Jobs
 from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from benchmarks.facts import stage
 from tests.benchmark_data import data_sets
 from tests.spark.test_programs import PARTITIONS
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate, write_results
+from flintlog.api.user_program import Program
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from flintlog.api.program import Program
-from flintlog.engines.spark.choose import Segment, Situation, alternatives, plan_segments
+from flintlog.api.user_program import Program
+from flintlog.engines.spark.strata.choose import Segment, Situation, alternatives, plan_segments
 from flintlog.ir.program import Program as IrProgram
 from flintlog.ir.shared import without_shared
 

@@ -11,7 +11,7 @@ from tests.properties import brute_force
 from tests.properties.programs import programs
 from tests.spark.dataframe_runs import run_dataframe
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.engines.spark.dataframe import applies
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import pytest
 from tests.spark.dataframe_runs import Facts, Seen, agree, run_dataframe, run_naive
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.spark.dataframe import fixed, growing, plans, relations, rounds
-from flintlog.engines.spark.dataframe.leaves import frame_of_plan
+from flintlog.engines.spark.dataframe import fixed, growing, relations, rounds
+from flintlog.engines.spark.dataframe.logical_leaves import frame_of_plan
+from flintlog.engines.spark.dataframe.sql import plans
 from flintlog.engines.spark.dataframe.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from functools import partial
 
 import pytest
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.spark.dataframe.delta_first import Joined, delta_first
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.spark.dataframe.sql.delta_first import Joined, delta_first
 from flintlog.ir import program as ir
-from flintlog.ir.relation import JoinFlatMap, Node, Scan
+from flintlog.ir.nodes import JoinFlatMap, Node, Scan
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import relations_of, walk
 

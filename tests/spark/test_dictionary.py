@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from flintlog.diagnostics import InternalError
-from flintlog.engines.closures import Machine
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.engines.spark.data import dictionary as dictionary_module
-from flintlog.engines.spark.data.dictionary import Dictionary
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.spark.data.dictionaries import dictionary as dictionary_module
+from flintlog.engines.spark.data.dictionaries.dictionary import Dictionary
 from flintlog.engines.spark.data.ingest import plain_from_rows
 from flintlog.engines.spark.data.plain import record_text, texts_of
 from flintlog.io.numerals import round_to_single

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flintlog.engines.spark.exchange.attendance import SETTLE_SECONDS, Member, Muster
 from flintlog.engines.spark.exchange.endings import SUPERSEDED, lost, missing
-from flintlog.engines.spark.exchange.muster import SETTLE_SECONDS, Member, Muster
 
 
 def _come(muster: Muster, rank: int, attempt: int, now: float = 0.0) -> tuple[Member, list[tuple[int, int, object]]]:

@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.spark.data import ingest
 from flintlog.engines.spark.data.ingest import known_rows, plain_from_rows, read_source, table_behind
-from flintlog.engines.spark.data.line_tasks import LineJob, read_lines
-from flintlog.engines.spark.data.notes import NOTE
 from flintlog.engines.spark.data.plain import rows_of
+from flintlog.engines.spark.data.sources.line_tasks import LineJob, read_lines
+from flintlog.engines.spark.data.sources.notes import NOTE
 from flintlog.io import read_facts
 from flintlog.io.parameters import dialect
 from flintlog.io.schema import Schema

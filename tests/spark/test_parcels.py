@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from flintlog.engines.spark.data import parcels
-from flintlog.engines.spark.data.parcels import Filed, Packed, Parcels
+from flintlog.engines.spark.embedded import parcels
+from flintlog.engines.spark.embedded.parcels import Filed, Packed, Parcels
 
 TABLE = pa.table({"c0": pa.array([1, 2, 3], pa.int64()), "c1": pa.array([7, -1, 1 << 40], pa.int64())})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from flintlog.api.program import Program
-from flintlog.engines.placement import EVERYWHERE
-from flintlog.engines.spark.pivot import decompose, find_pivots
+from flintlog.api.user_program import Program
+from flintlog.engines.spark.embedded.placement import EVERYWHERE
+from flintlog.engines.spark.strata.pivot import decompose, find_pivots
 from flintlog.ir.program import Program as IrProgram
 from flintlog.ir.program import Stratum
 from flintlog.ir.shared import without_shared

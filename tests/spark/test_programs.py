@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.programs.cases import CASES, check_case, name_of, options_of, run_case
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Progress
+from flintlog.api.user_program import Program
+from flintlog.engines.protocol import Progress
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from benchmarks.definition import PROGRAMS
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

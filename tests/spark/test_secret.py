@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate
-from flintlog.engines.engine import Progress
+from flintlog.api.user_program import Program
+from flintlog.engines.protocol import Progress
 from flintlog.engines.spark.exchange.errors import Refused
 from flintlog.engines.spark.exchange.handshake import DRIVER, introduce, rank_purpose
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous
@@ -75,7 +75,7 @@ def is_refused(address: tuple[str, int], purpose: bytes, secret: bytes) -> bool:
 
 
 def test_strangers_are_refused_and_the_run_goes_on(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flintlog.engines.spark.jobs.Rendezvous", Watched)
+    monkeypatch.setattr("flintlog.engines.spark.embedded.jobs.Rendezvous", Watched)
     monkeypatch.setattr(Watched, "made", [], raising=False)
     at_the_driver: dict[str, bool] = {}
     rounds: list[int] = []

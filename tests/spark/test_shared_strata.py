@@ -12,13 +12,13 @@ from tests.properties import brute_force
 from tests.properties.programs import programs
 from tests.spark.ranks_in_memory import evaluate_shared
 
-from flintlog.api.program import Program
 from flintlog.api.run import Run, evaluate
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.spark.spread import spread
-from flintlog.engines.symbol_order import numbers_show
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.reference.symbol_order import numbers_show
+from flintlog.engines.spark.strata.spread import spread
 from flintlog.ir import program as ir
 from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words

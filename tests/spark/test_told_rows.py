@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import flintlog as fl
-from flintlog.engines.spark import jobs
+from flintlog.engines.spark.embedded import jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,10 +6,10 @@ import gc
 import time
 from collections.abc import Callable
 
-from flintlog.check.program import check
+from flintlog.check.check import check
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Report
-from flintlog.lower.program import lower
+from flintlog.lower.lower import lower
 from flintlog.source import SourceFile
 from flintlog.syntax.parser import parse
 

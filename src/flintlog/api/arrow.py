@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.io.columnar import table_of
+from flintlog.io.formats.arrow_files import table_of
 from flintlog.io.schema import Schema
 from flintlog.ir.program import Relation
 from flintlog.types import Row, TypeTable
@@ -28,6 +28,6 @@ def to_arrow(relation: Relation, rows: Collection[Row], types: TypeTable) -> pa.
     facts = as_columns()
     if facts is None:
         return table_of(schema, list(rows))
-    from flintlog.io.table_columns import table_of_columns
+    from flintlog.io.formats.table_columns import table_of_columns
 
     return table_of_columns(schema, facts)

@@ -13,18 +13,17 @@ from typing import Any
 from flintlog.api.changes import Changes
 from flintlog.api.facts import relation_for, rows_of
 from flintlog.api.functors import BESIDE_THE_PROGRAM, bind_functors
-from flintlog.api.program import Program
+from flintlog.api.requested_rows import SaidRows
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
-from flintlog.api.said_rows import SaidRows
+from flintlog.api.user_program import Program
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.incremental.durable.journal import Change
+from flintlog.incremental.durable.store import Store
 from flintlog.incremental.epoch import STRATEGIES
-from flintlog.incremental.explain import DEPTH
-from flintlog.incremental.explanation import Explanation
-from flintlog.incremental.journal import Change
 from flintlog.incremental.maintained import INLINE, Bind, Maintained
-from flintlog.incremental.rule_texts import (
+from flintlog.incremental.rules.rule_texts import (
     RuleText,
     is_inline,
     is_part_of,
@@ -34,10 +33,11 @@ from flintlog.incremental.rule_texts import (
     without_relation,
     without_rule,
 )
-from flintlog.incremental.store import Store
-from flintlog.incremental.switch import BUDGET
+from flintlog.incremental.strategies.switch import BUDGET
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
+from flintlog.provenance.explain import DEPTH, explain
+from flintlog.provenance.explanation import Explanation
 from flintlog.source import SourceFile
 from flintlog.syntax.printer import print_program
 from flintlog.types import Row
@@ -292,14 +292,14 @@ class Database:
             rows = rows_of(program.relations[relation], [row], program.types, self.word_size, report)
             report.raise_if_errors()
             [checked] = rows
-            return self._maintained.explain(relation, checked, depth)
+            return explain(self._maintained, relation, checked, depth)
 
     def explain_text(self, goal: str, *, depth: int = DEPTH) -> Explanation:
         """The same of a row that is written as in a program: `path(1, 3)`."""
         _require_text(goal, "a row")
         _require_depth(depth)
         with self.lock:
-            return self._maintained.explain(*self._maintained.goal(goal), depth)
+            return explain(self._maintained, *self._maintained.goal(goal), depth)
 
     def check(self) -> list[str]:
         """Computes everything anew, and says what is not as it should be: nothing, if all is well."""

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from flintlog.api.values import NotAValue, converter, plain
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
-from flintlog.ir.functors import EvaluationError
+from flintlog.ir.nodes import Aggregate
+from flintlog.ir.operations import EvaluationError
 from flintlog.ir.program import Program, UserFunction
-from flintlog.ir.relation import Aggregate
 from flintlog.ir.scalar import UserCall
 from flintlog.ir.visit import node_terms, walk, walk_scalar
 from flintlog.ir.words import Words

@@ -12,7 +12,7 @@ from flintlog.api.choose_engine import choose_engine
 from flintlog.api.functors import bind_functors
 from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
-from flintlog.engines.engine import Engine, Evaluation, Progress, load_engine
+from flintlog.engines.protocol import Engine, Evaluation, Progress, load_engine
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.atomic import require_place

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from flintlog.check.checked import Relation, SubsumptiveClause
-from flintlog.check.content import DIRECTIVE_QUALIFIERS, Content
+from flintlog.check.clauses.content import DIRECTIVE_QUALIFIERS, Content
 from flintlog.check.missing import Missing
 from flintlog.diagnostics import Label, Report, did_you_mean
 from flintlog.source import Span

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from flintlog.check.checked import Clause, NegatedAtom, Relation, SubsumptiveClause
-from flintlog.check.content import head_name
+from flintlog.check.clauses.content import head_name
+from flintlog.check.clauses.traverse import AGGREGATES, walk
 from flintlog.check.names import body_atoms
-from flintlog.check.traverse import AGGREGATES, walk
 from flintlog.source import Span
 from flintlog.syntax import ast
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from flintlog.check.checked import Clause, Relation, SubsumptiveClause
-from flintlog.check.content import head_name
+from flintlog.check.clauses.content import head_name
+from flintlog.check.clauses.traverse import AGGREGATES, walk
 from flintlog.check.dependencies import Dependencies
 from flintlog.check.names import negated_atoms
-from flintlog.check.traverse import AGGREGATES, walk
 from flintlog.diagnostics import Label, Report
 from flintlog.syntax import ast
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from flintlog.check.checked import Clause, NegatedAtom, Relation, SubsumptiveClause
+from flintlog.check.clauses.traverse import AGGREGATES, parts, walk
 from flintlog.check.missing import Missing
-from flintlog.check.traverse import AGGREGATES, parts, walk
 from flintlog.diagnostics import Label, Report, did_you_mean
 from flintlog.syntax import ast
 

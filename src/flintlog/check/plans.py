@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flintlog.check.checked import Clause, SubsumptiveClause
-from flintlog.check.content import head_name
+from flintlog.check.clauses.content import head_name
 from flintlog.check.dependencies import Dependencies
 from flintlog.check.names import body_atoms
 from flintlog.diagnostics import Report

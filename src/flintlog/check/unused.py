@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from flintlog.check.checked import Clause, Relation, SubsumptiveClause
-from flintlog.check.content import head_name
-from flintlog.check.traverse import walk
+from flintlog.check.clauses.content import head_name
+from flintlog.check.clauses.traverse import walk
 from flintlog.diagnostics import Report
 from flintlog.source import Span
 from flintlog.syntax import ast

@@ -11,8 +11,8 @@ from pathlib import Path
 from flintlog.api.choose_engine import choose_engine, spark_options
 from flintlog.api.functors import load_functors
 from flintlog.api.locations import data_file, located
-from flintlog.api.program import Program
 from flintlog.api.run import Run, check_outputs, end_engines, evaluate, write_results
+from flintlog.api.user_program import Program
 from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import parse_size

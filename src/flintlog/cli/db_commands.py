@@ -14,14 +14,14 @@ from typing import Any
 from flintlog.api.changes import Changes
 from flintlog.api.database import Database, Transaction
 from flintlog.api.functors import load_functors
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.cli.output import is_no_room
 from flintlog.compiler import read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.incremental.explain import DEPTH
-from flintlog.incremental.switch import BUDGET
-from flintlog.incremental.uninterrupted import uninterrupted
+from flintlog.incremental.durable.uninterrupted import uninterrupted
+from flintlog.incremental.strategies.switch import BUDGET
 from flintlog.io.parameters import without_scheme
+from flintlog.provenance.explain import DEPTH
 
 
 def create(args: Namespace, program: Program) -> int:

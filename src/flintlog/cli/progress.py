@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
-from flintlog.engines.engine import Progress
+from flintlog.engines.protocol import Progress
 
 PATIENCE = 1.0  # seconds before the first word
 ON_TERMINAL, IN_LOG = 0.2, 2.0  # seconds between two

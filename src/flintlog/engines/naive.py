@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from flintlog.depth import deep_recursion
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
-from flintlog.engines.rounds import StratumRounds
-from flintlog.engines.symbol_order import number_symbols
-from flintlog.engines.table import Table
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.reference.rounds import StratumRounds
+from flintlog.engines.reference.symbol_order import number_symbols
+from flintlog.engines.reference.table import Table
 from flintlog.ir.program import Program
 from flintlog.ir.words import Words
 from flintlog.types import Row

@@ -10,21 +10,21 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.incremental.best_update import BestUpdate
-from flintlog.incremental.bootstrap import Bootstrap
-from flintlog.incremental.counting import CountingUpdate, RoundCounts, counted
-from flintlog.incremental.delete_rederive import DeleteRederive
-from flintlog.incremental.folds import FoldUpdate
-from flintlog.incremental.kept import Kept, current
-from flintlog.incremental.net_changes import NO_ROWS
-from flintlog.incremental.normal import Normal
-from flintlog.incremental.rule_changes import RuleChanges
-from flintlog.incremental.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick
+from flintlog.incremental.rows.maintained_relation import Kept, current
+from flintlog.incremental.rows.net_changes import NO_ROWS
+from flintlog.incremental.rules.flattened_program import Normal
+from flintlog.incremental.strategies.aggregate_update import FoldUpdate
+from flintlog.incremental.strategies.best_update import BestUpdate
+from flintlog.incremental.strategies.bootstrap import Bootstrap
+from flintlog.incremental.strategies.counting import CountingUpdate, RoundCounts, counted
+from flintlog.incremental.strategies.delete_rederive import DeleteRederive
+from flintlog.incremental.strategies.rounds_update import StratumUpdate
+from flintlog.incremental.strategies.rule_changes import RuleChanges
+from flintlog.incremental.strategies.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick
+from flintlog.incremental.strategies.stratum_code import StratumCode
+from flintlog.incremental.strategies.switch import Allowance, Outcome, OverBudget
+from flintlog.incremental.strategies.workspace import Workspace
 from flintlog.incremental.stratum import KeptStratum
-from flintlog.incremental.stratum_code import StratumCode
-from flintlog.incremental.switch import Allowance, Outcome, OverBudget
-from flintlog.incremental.update import StratumUpdate
-from flintlog.incremental.workspace import Workspace
 from flintlog.io.column_facts import ColumnFacts
 
 # auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change

@@ -13,23 +13,21 @@ from flintlog.check.checked import CheckedProgram
 from flintlog.compiler import Compilation, compile_source
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
-from flintlog.engines.local.by_rows import StoredRows, encode
-from flintlog.engines.local.columnar import words_of
+from flintlog.engines.local.fixpoint import words_of
+from flintlog.engines.local.row_strata import StoredRows, encode
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.numbered_values import NumberedValues
-from flintlog.incremental.explain import Explainer
-from flintlog.incremental.explanation import Explanation
-from flintlog.incremental.journal import Change
-from flintlog.incremental.net_changes import NO_ROWS
-from flintlog.incremental.normal import normal_form
-from flintlog.incremental.question import Question, answers, goal_of, in_words_of, question_of
-from flintlog.incremental.question_types import Types, types_of
-from flintlog.incremental.row_shape import row_shape
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
+from flintlog.incremental.durable.journal import Change
+from flintlog.incremental.durable.store import Store
+from flintlog.incremental.durable.uninterrupted import uninterrupted
+from flintlog.incremental.questions.question import Question, answers, goal_of, in_words_of, question_of
+from flintlog.incremental.questions.question_types import Types, types_of
+from flintlog.incremental.rows.net_changes import NO_ROWS
+from flintlog.incremental.rows.row_shape import row_shape
+from flintlog.incremental.rules.flattened_program import normal_form
 from flintlog.incremental.state import State
-from flintlog.incremental.store import Store
-from flintlog.incremental.uninterrupted import uninterrupted
 from flintlog.incremental.verify import differences
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir.program import Program, Relation
@@ -71,7 +69,7 @@ class _ClosedOnFailure:
             self._store.close()
 
 
-class _Whole:
+class Whole:
     """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
     everything is as the directory has it; if that fails, too, the database is closed."""
 
@@ -135,7 +133,7 @@ class Maintained:
 
     @deep_recursion()
     def _prepare(self) -> None:
-        with _Whole(self):
+        with Whole(self):
             self.state.prepare()
 
     def open(self, *, writes: bool) -> None:
@@ -201,7 +199,7 @@ class Maintained:
         """Carries a change out and keeps it; returns what it changed, by relation. Where anything fails, there was no
         change."""
         self._store.require_lock()
-        with _Whole(self):
+        with Whole(self):
             changed = self._commit(change, strategy)
         if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
             with suppress(FlintlogError):  # no room: the journal has everything, and the next commit tries again
@@ -306,7 +304,11 @@ class Maintained:
     def _compilation(self, text: str) -> Compilation:
         return compile_source(SourceFile("<database>", text), word_size=self.word_size)
 
-    def _with(self, more: str) -> Compilation:
+    def checked(self) -> CheckedProgram:
+        """The program before its translation into IR."""
+        return _checked(self._compilation(self.text))
+
+    def compiled_with(self, more: str) -> Compilation:
         """The program with a text added."""
         return self._compilation(f"{self.text.rstrip()}\n{more}")
 
@@ -316,12 +318,12 @@ class Maintained:
     def query(self, text: str, rules: SourceFile) -> tuple[Relation, StoredRows, TypeTable]:
         """What a question asks for: a relation whose columns are its variables, its rows, and the types there are."""
         with in_words_of(rules, ""):
-            compilation = self._with(rules.text)
+            compilation = self.compiled_with(rules.text)
             types = _types(compilation)
             if rules.text.strip():
                 self._require_own_rules(compilation)
-        question = question_of(text, types, lambda more: self._with(f"{rules.text.rstrip()}\n{more}"))
-        with _Whole(self):
+        question = question_of(text, types, lambda more: self.compiled_with(f"{rules.text.rstrip()}\n{more}"))
+        with Whole(self):
             return self._answer(question, rules.text)
 
     def _require_own_rules(self, compilation: Compilation) -> None:
@@ -336,7 +338,7 @@ class Maintained:
                 raise FlintlogError([Diagnostic("E971", message, head.span, note)])
 
     def _answer(self, question: Question, rules: str = "") -> tuple[Relation, StoredRows, TypeTable]:
-        compilation = self._with(f"{rules.rstrip()}\n{question.text}")
+        compilation = self.compiled_with(f"{rules.rstrip()}\n{question.text}")
         self._functions.update(self._bind(compilation.program, Words(self.word_size)))
         declared = compilation.program.relations[question.relation]
         found = answers(self.state, compilation, [question.relation])[question.relation]
@@ -345,8 +347,8 @@ class Maintained:
     @deep_recursion()
     def goal(self, text: str) -> tuple[str, Row]:
         """A row as a program writes it: `path(1, 3)`. FlintlogError for what is wrong with it."""
-        question, relation = goal_of(text, _types(self._compilation(self.text)), self._with)
-        with _Whole(self):
+        question, relation = goal_of(text, _types(self._compilation(self.text)), self.compiled_with)
+        with Whole(self):
             _, rows, _ = self._answer(question)
         if relation not in self.program.relations:
             note = f"{INLINE}: explain a row of a relation that reads it"
@@ -355,21 +357,9 @@ class Maintained:
         return relation, row
 
     @deep_recursion()
-    def explain(self, relation: str, row: Row, depth: int) -> Explanation:
-        checked = _checked(self._compilation(self.text))
-        with _Whole(self):
-            try:
-                return Explainer(self.state, checked, self.text, self._with).explain(relation, row, depth)
-            except RecursionError:  # of values that Python compares
-                note = "ask for rows with shorter lists"
-                raise FlintlogError(
-                    [Diagnostic("E971", "values are nested too deeply to be explained", note=note)]
-                ) from None
-
-    @deep_recursion()
     def check(self) -> list[str]:
         """What is not as it would be if everything were computed anew."""
-        with _Whole(self):
+        with Whole(self):
             return differences(self.state)
 
 

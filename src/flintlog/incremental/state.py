@@ -12,35 +12,35 @@ from typing import Any
 import numpy as np
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation
-from flintlog.engines.local.by_rows import encode
+from flintlog.engines.local.row_strata import encode
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
-from flintlog.incremental.bootstrap import Bootstrap
-from flintlog.incremental.clause import clause_of
-from flintlog.incremental.counting import RoundCounts
-from flintlog.incremental.distinct import each_once
+from flintlog.engines.protocol import Evaluation
+from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.epoch import Epoch
-from flintlog.incremental.folds import FoldUpdate
-from flintlog.incremental.instances import Instances
-from flintlog.incremental.kept import Kept, StoredRows
-from flintlog.incremental.lookup import Lookup
-from flintlog.incremental.normal import Normal, Part
-from flintlog.incremental.preparation import Preparation
-from flintlog.incremental.rounds import ClauseRounds
-from flintlog.incremental.rule_changes import RuleChanges, changes_of
-from flintlog.incremental.rule_update import ClauseUpdate
+from flintlog.incremental.rows.distinct import each_once
+from flintlog.incremental.rows.lookup import Lookup
+from flintlog.incremental.rows.maintained_relation import Kept, StoredRows
+from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rules.clause import clause_of
+from flintlog.incremental.rules.flattened_program import Normal, Part
+from flintlog.incremental.rules.instance_rounds import ClauseRounds
+from flintlog.incremental.rules.instances import Instances
+from flintlog.incremental.strategies.aggregate_update import FoldUpdate
+from flintlog.incremental.strategies.bootstrap import Bootstrap
+from flintlog.incremental.strategies.counting import RoundCounts
+from flintlog.incremental.strategies.rule_changes import RuleChanges, changes_of
+from flintlog.incremental.strategies.rule_update import ClauseUpdate
+from flintlog.incremental.strategies.switch import BUDGET, Allowance
+from flintlog.incremental.strategies.workspace import Workspace
 from flintlog.incremental.stratum import KeptStratum
-from flintlog.incremental.switch import BUDGET, Allowance
-from flintlog.incremental.workspace import Workspace
 from flintlog.io.column_facts import ColumnFacts
+from flintlog.ir.nodes import Values
 from flintlog.ir.program import Program, Rule
 from flintlog.ir.program import Relation as ProgramRelation
-from flintlog.ir.relation import Values
 from flintlog.ir.scalar import Column
 from flintlog.types import Kind
 

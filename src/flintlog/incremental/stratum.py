@@ -8,17 +8,17 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from flintlog.incremental.best_rules import may_wrap
-from flintlog.incremental.bootstrap import Bootstrap, Ranges
-from flintlog.incremental.counting import RoundCounts
-from flintlog.incremental.folds import FoldUpdate
-from flintlog.incremental.kept import Kept
-from flintlog.incremental.lookup import Lookup
-from flintlog.incremental.normal import Part
-from flintlog.incremental.rule_update import ClauseUpdate
-from flintlog.incremental.stratum_code import StratumCode
-from flintlog.incremental.switch import Outcome, Switch
-from flintlog.incremental.workspace import Workspace
+from flintlog.incremental.rows.lookup import Lookup
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rules.best_rules import may_wrap
+from flintlog.incremental.rules.flattened_program import Part
+from flintlog.incremental.strategies.aggregate_update import FoldUpdate
+from flintlog.incremental.strategies.bootstrap import Bootstrap, Ranges
+from flintlog.incremental.strategies.counting import RoundCounts
+from flintlog.incremental.strategies.rule_update import ClauseUpdate
+from flintlog.incremental.strategies.stratum_code import StratumCode
+from flintlog.incremental.strategies.switch import Outcome, Switch
+from flintlog.incremental.strategies.workspace import Workspace
 
 NOTHING_PASSED: Mapping[str, Ranges] = MappingProxyType({})
 

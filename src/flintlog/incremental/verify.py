@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
-from flintlog.incremental.best_update import BestUpdate
-from flintlog.incremental.chosen_rows import ChosenRows
-from flintlog.incremental.counting import counted
-from flintlog.incremental.kept import UNKNOWN
-from flintlog.incremental.net_changes import NEVER
+from flintlog.incremental.rows.chosen_rows import ChosenRows
+from flintlog.incremental.rows.maintained_relation import UNKNOWN
+from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.state import State
+from flintlog.incremental.strategies.best_update import BestUpdate
+from flintlog.incremental.strategies.counting import counted
 from flintlog.incremental.stratum import KeptStratum
 
 

@@ -98,7 +98,7 @@ def _delimited(relation: str, params: Mapping[str, str], facts_dir: Path, schema
     data = _large_file(data_path(relation, params, facts_dir, ".facts"))
     if data is None:
         return None
-    from flintlog.io.delimited_columns import read_delimited_columns
+    from flintlog.io.formats.delimited_columns import read_delimited_columns
 
     return read_delimited_columns(data, schema, layout)
 
@@ -107,32 +107,32 @@ def _json(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Sch
     data = _large_file(data_path(relation, params, facts_dir, ".json"))
     if data is None:
         return None
-    from flintlog.io.json_columns import read_json_columns
+    from flintlog.io.formats.json_columns import read_json_columns
 
     return read_json_columns(data, schema)
 
 
 def _sqlite(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
-    from flintlog.io.sqlite import database_name
+    from flintlog.io.formats.sqlite import database_name
 
     database = database_name(relation, params, facts_dir)
     path = Path(database)
     if database.startswith(("file:", ":memory:")) or not path.is_file() or _is_small(path.stat().st_size):
         return None
-    from flintlog.io.sqlite_columns import read_sqlite_columns
+    from flintlog.io.formats.sqlite_columns import read_sqlite_columns
 
     return read_sqlite_columns(database, schema)
 
 
 def _parquet(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
     # Whatever its size: nothing but Arrow reads such a file.
-    from flintlog.io.table_columns import read_parquet_columns
+    from flintlog.io.formats.table_columns import read_parquet_columns
 
     return read_parquet_columns(data_path(relation, params, facts_dir, ".parquet"), schema)
 
 
 def _arrow(relation: str, params: Mapping[str, str], facts_dir: Path, schema: Schema) -> ColumnFacts | None:
-    from flintlog.io.table_columns import read_arrow_columns
+    from flintlog.io.formats.table_columns import read_arrow_columns
 
     return read_arrow_columns(data_path(relation, params, facts_dir, ".arrow"), schema)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, Unsupported, did_you_mean
 from flintlog.io.atomic import decode
-from flintlog.io.delimited import read_delimited
+from flintlog.io.formats.delimited import read_delimited
 from flintlog.io.packed import DamagedFile, unpacked
 from flintlog.io.parameters import (
     SPARK_ONLY,
@@ -127,7 +127,7 @@ def _stdin_text() -> str:
 
 
 def _read_json_file(job: _Job) -> list[Row]:
-    from flintlog.io.json_rows import read_json
+    from flintlog.io.formats.json_rows import read_json
 
     path = job.path(".json")
     text = _read_text(job, path)
@@ -138,13 +138,13 @@ def _read_json(job: _Job) -> list[Row]:
     """IO=json is standard input to Soufflé; a file that is named, or that is there, is meant all the same."""
     if "filename" in job.params or job.path(".json").is_file():
         return _read_json_file(job)
-    from flintlog.io.json_rows import read_json
+    from flintlog.io.formats.json_rows import read_json
 
     return read_json(_stdin_text(), "<stdin>", job.schema, job.report)
 
 
 def _read_sqlite(job: _Job) -> list[Row]:
-    from flintlog.io.sqlite import database_name, read_sqlite
+    from flintlog.io.formats.sqlite import database_name, read_sqlite
 
     require_columns(job.schema.columns, job.relation, "SQLite", job.span)
     database = database_name(job.relation, job.params, job.facts_dir)
@@ -162,7 +162,7 @@ def _read_arrow(job: _Job) -> list[Row]:
 
 
 def _read_columnar(job: _Job, is_parquet: bool) -> list[Row]:
-    from flintlog.io.columnar import read_columnar
+    from flintlog.io.formats.arrow_files import read_columnar
 
     require_columns(job.schema.columns, job.relation, "Parquet and Arrow files", job.span)
     path = job.path(".parquet" if is_parquet else ".arrow")

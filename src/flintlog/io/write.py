@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from flintlog.diagnostics import Diagnostic, Unsupported
-from flintlog.io import rfc4180
 from flintlog.io.atomic import atomic_file, cannot_write, encode
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.io.delimited import written_lines
+from flintlog.io.formats import rfc4180
+from flintlog.io.formats.delimited import written_lines
 from flintlog.io.parameters import (
     SPARK_ONLY,
     Dialect,
@@ -110,7 +110,7 @@ class _Job:
         in_order = self.ordered(rows)
         layout = self._layout()
         if isinstance(in_order, ColumnFacts) and not layout.rfc4180:
-            from flintlog.io.delimited_columns import write_delimited_columns
+            from flintlog.io.formats.delimited_columns import write_delimited_columns
 
             if write_delimited_columns(stream, self.schema, in_order, layout.delimiter):
                 return
@@ -142,10 +142,10 @@ class _Job:
         in_order = self.ordered(rows)
         as_objects = self.params.get("format") == "object"
         if isinstance(in_order, ColumnFacts):
-            from flintlog.io.json_columns import written_json_columns
+            from flintlog.io.formats.json_columns import written_json_columns
 
             return written_json_columns(self.schema, in_order, as_objects)
-        from flintlog.io.json_rows import written_json
+        from flintlog.io.formats.json_rows import written_json
 
         return written_json(self.schema, in_order, as_objects)
 
@@ -210,7 +210,7 @@ def _write_json(job: _Job, rows: Iterable[Row]) -> None:
 
 
 def _write_sqlite(job: _Job, rows: Iterable[Row]) -> None:
-    from flintlog.io.sqlite import database_name, write_sqlite
+    from flintlog.io.formats.sqlite import database_name, write_sqlite
 
     in_order = job.ordered(rows)
     database = database_name(job.relation, job.params, job.output_dir)
@@ -220,7 +220,7 @@ def _write_sqlite(job: _Job, rows: Iterable[Row]) -> None:
         except OSError as error:
             raise cannot_write(Path(database), error) from error
     if isinstance(in_order, ColumnFacts):
-        from flintlog.io.sqlite_columns import write_sqlite_columns
+        from flintlog.io.formats.sqlite_columns import write_sqlite_columns
 
         write_sqlite_columns(database, job.schema, in_order)
     else:
@@ -236,12 +236,12 @@ def _write_arrow(job: _Job, rows: Iterable[Row]) -> None:
 
 
 def _write_columnar(job: _Job, rows: Iterable[Row], is_parquet: bool) -> None:
-    from flintlog.io.columnar import table_of, write_columnar
+    from flintlog.io.formats.arrow_files import table_of, write_columnar
 
     in_order = job.ordered(rows)
     with atomic_file(job.path(".parquet" if is_parquet else ".arrow")) as stream:
         if isinstance(in_order, ColumnFacts):
-            from flintlog.io.table_columns import table_of_columns
+            from flintlog.io.formats.table_columns import table_of_columns
 
             table = table_of_columns(job.schema, in_order)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from flintlog.ir.relation import Node
+from flintlog.ir.nodes import Node
 from flintlog.ir.scalar import Scalar
 from flintlog.source import NOWHERE, Span
 from flintlog.types import Field, Kind, TypeTable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from flintlog.ir.nodes import FlatMap, Node, Scan, Shared
 from flintlog.ir.program import Program
-from flintlog.ir.relation import FlatMap, Node, Scan, Shared
 from flintlog.ir.visit import rewrite, rewrite_bodies
 
 

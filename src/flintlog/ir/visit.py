@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from flintlog.ir.program import Program, Rule, Stratum, Subsumption
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     Aggregate,
     AntiJoin,
     ConcatAll,
@@ -23,6 +22,7 @@ from flintlog.ir.relation import (
     Where,
     children,
 )
+from flintlog.ir.program import Program, Rule, Stratum, Subsumption
 from flintlog.ir.scalar import (
     Call,
     Column,

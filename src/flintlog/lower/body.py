@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.ir.relation import Aggregate, AntiJoin, Each, FlatMap, JoinFlatMap, Let, Node, Scan, Step, Unit, Where
+from flintlog.ir.nodes import Aggregate, AntiJoin, Each, FlatMap, JoinFlatMap, Let, Node, Scan, Step, Unit, Where
 from flintlog.ir.scalar import Column, Compare, IsBranch, IsRecord, MakeBranch, MakeRecord, Part, Reinterpret, Scalar
 from flintlog.lower.clause import (
     Atom,

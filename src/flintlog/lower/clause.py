@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from flintlog.ir.relation import Fold
+from flintlog.ir.nodes import Fold
 from flintlog.ir.scalar import Column, Compare, Never, Scalar
 from flintlog.ir.visit import substitute, walk_scalar
 from flintlog.source import NOWHERE, Span

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flintlog.ir.functors import result_kind
+from flintlog.ir.nodes import Aggregate, ConcatAll, FlatMap, Fold, JoinFlatMap, Node
+from flintlog.ir.operations import result_kind
 from flintlog.ir.program import Relation
-from flintlog.ir.relation import Aggregate, ConcatAll, FlatMap, Fold, JoinFlatMap, Node
 from flintlog.ir.scalar import Call, Column, Const, MakeRecord, Scalar
 from flintlog.lower.body import BodyBuilder
 from flintlog.lower.clause import Fresh, TypedClause

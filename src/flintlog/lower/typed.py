@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from flintlog.check.checked import CheckedProgram, Clause, NegatedAtom, SubsumptiveClause
-from flintlog.check.scopes import Scopes, resolve_scopes
-from flintlog.check.traverse import conjuncts
+from flintlog.check.clauses.traverse import conjuncts
+from flintlog.check.grounding.scopes import Scopes, resolve_scopes
 from flintlog.diagnostics import InternalError
-from flintlog.ir.functors import result_kind
-from flintlog.ir.relation import Fold
+from flintlog.ir.nodes import Fold
+from flintlog.ir.operations import result_kind
 from flintlog.ir.scalar import (
     Call,
     Column,

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from flintlog.ir.partial_scalars import may_fail
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     Aggregate,
     AntiJoin,
     ConcatAll,
@@ -26,6 +25,7 @@ from flintlog.ir.relation import (
     Values,
     Where,
 )
+from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.scalar import Column, Compare, Scalar
 from flintlog.ir.visit import rewrite_step, substitute
 

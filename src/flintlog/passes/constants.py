@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from flintlog.ir.program import Program, Rule
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     AntiJoin,
     FlatMap,
     JoinFlatMap,
@@ -24,6 +23,7 @@ from flintlog.ir.relation import (
     Where,
     children,
 )
+from flintlog.ir.program import Program, Rule
 from flintlog.ir.scalar import Column, Compare, Const, Never, Scalar
 from flintlog.ir.visit import rewrite_scalar, rewrite_step, with_children
 from flintlog.ir.words import Words

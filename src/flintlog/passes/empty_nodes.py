@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flintlog.ir.nodes import AntiJoin, ConcatAll, FlatMap, JoinFlatMap, Node, SemiJoin, Values, Where, children
 from flintlog.ir.partial_scalars import may_fail
-from flintlog.ir.relation import AntiJoin, ConcatAll, FlatMap, JoinFlatMap, Node, SemiJoin, Values, Where, children
 from flintlog.ir.scalar import Never
 from flintlog.ir.visit import node_terms, walk
 

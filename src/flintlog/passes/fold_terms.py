@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flintlog.ir.functors import EvaluationError, compare, implement
+from flintlog.ir.operations import EvaluationError, compare, implement
 from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.scalar import (
     Call,

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from flintlog.ir.partial_scalars import may_fail
-from flintlog.ir.program import Program, Rule
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     AntiJoin,
     ConcatAll,
     FlatMap,
@@ -28,6 +26,8 @@ from flintlog.ir.relation import (
     Values,
     Where,
 )
+from flintlog.ir.partial_scalars import may_fail
+from flintlog.ir.program import Program, Rule
 from flintlog.ir.scalar import Column, Compare, Const, Scalar
 from flintlog.ir.visit import columns_of, node_terms, rewrite, rewrite_step, substitute, terms_of
 from flintlog.passes.context import PassContext

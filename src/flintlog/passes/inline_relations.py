@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from flintlog.ir.nodes import AntiJoin, FlatMap, JoinFlatMap, Node, Scan, Schema, SemiJoin, Where, children
 from flintlog.ir.partial_scalars import may_fail
 from flintlog.ir.program import Program, Relation, Rule, Stratum
-from flintlog.ir.relation import AntiJoin, FlatMap, JoinFlatMap, Node, Scan, Schema, SemiJoin, Where, children
 from flintlog.ir.scalar import Column, Compare, Const
 from flintlog.ir.visit import node_terms, walk, with_children
 from flintlog.passes.context import PassContext

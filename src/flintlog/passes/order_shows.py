@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from flintlog.ir.nodes import Aggregate, Node
 from flintlog.ir.program import Program, Rule, Subsumption
-from flintlog.ir.relation import Aggregate, Node
 from flintlog.ir.scalar import Call, Counter, Reinterpret, Round, Scalar, UserCall
 from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
 

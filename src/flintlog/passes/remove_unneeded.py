@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from flintlog.ir.nodes import Aggregate, AntiJoin, ConcatAll, Node, Scan, Shared, children
 from flintlog.ir.program import Program, Rule
-from flintlog.ir.relation import Aggregate, AntiJoin, ConcatAll, Node, Scan, Shared, children
 from flintlog.ir.visit import relations_of
 from flintlog.passes.context import PassContext
 

@@ -20,12 +20,12 @@ from flintlog.passes.context import PassContext
 from flintlog.passes.duplicate_rules import duplicate_rules
 from flintlog.passes.fusion import fusion
 from flintlog.passes.inline_relations import inline_relations
-from flintlog.passes.magic import magic
+from flintlog.passes.magic.demand import magic
 from flintlog.passes.order_shows import relations_whose_order_shows
 from flintlog.passes.remove_unneeded import remove_unneeded
 from flintlog.passes.sharing import sharing
-from flintlog.passes.sip import sip
-from flintlog.passes.structural import structural
+from flintlog.passes.sip.sideways import sip
+from flintlog.passes.structural.planner import structural
 
 Transformation: TypeAlias = Callable[[Program, PassContext], Program]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from flintlog.ir.nodes import Aggregate, AntiJoin, FlatMap, JoinFlatMap, Node, Scan, SemiJoin, Shared, children
 from flintlog.ir.program import Program, Rule
-from flintlog.ir.relation import Aggregate, AntiJoin, FlatMap, JoinFlatMap, Node, Scan, SemiJoin, Shared, children
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import relations_of, walk, with_children
 from flintlog.passes.canonical import Classes, Form

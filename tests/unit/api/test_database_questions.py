@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flintlog as fl
-from flintlog.engines.local.columnar import StratumRun
+from flintlog.engines.local.fixpoint import StratumRun
 from flintlog.engines.local.pipeline import Pipeline
 from flintlog.engines.local.plan import Probe
 from flintlog.ir.program import Rule

@@ -13,7 +13,7 @@ import pytest
 import flintlog as fl
 from flintlog.api.run import check_outputs, write_results
 from flintlog.cli.main import main
-from flintlog.engines.engine import ENGINES, Evaluation
+from flintlog.engines.protocol import ENGINES, Evaluation
 from flintlog.ir.program import IoDirective, Program
 from flintlog.types import Row
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.diagnostics import FlintlogError
 
 PROGRAM = Program(".decl a(x: number)\n.output a\na(1).")

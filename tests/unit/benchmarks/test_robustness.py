@@ -6,7 +6,7 @@ import pytest
 from benchmarks.definition import DefinitionError
 from benchmarks.robustness_rules import RULES, JoinRule, orders, spread, written_in
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.ir.text import print_program
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.definition import DefinitionError
 from benchmarks.spark import contestants, data, growth, rounds, rows, spill
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 
 
 @pytest.mark.parametrize("module", [contestants, data, growth, rounds], ids=lambda module: module.__name__)

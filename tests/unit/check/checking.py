@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flintlog.check.check import check
 from flintlog.check.checked import CheckedProgram
-from flintlog.check.program import check
 from flintlog.diagnostics import Diagnostic, Report
 from flintlog.source import SourceFile
 from flintlog.syntax.parser import parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.check.checking import checked, diagnose, errors
 
-from flintlog.check.scopes import resolve_scopes
+from flintlog.check.grounding.scopes import resolve_scopes
 
 DECLS = """
 .decl n(x: number) .decl m(x: number, y: number) .decl o(x: number, y: number, z: number)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flintlog.check.checked import Clause, NegatedAtom
-from flintlog.check.normalise import normalise_rule, normalise_subsumption
-from flintlog.check.traverse import walk
+from flintlog.check.clauses.normalise import normalise_rule, normalise_subsumption
+from flintlog.check.clauses.traverse import walk
 from flintlog.diagnostics import Report
 from flintlog.source import SourceFile
 from flintlog.syntax import ast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.check.checking import checked
 
-from flintlog.check.traverse import walk
+from flintlog.check.clauses.traverse import walk
 from flintlog.check.typing.literals import literal_value
 from flintlog.syntax import ast
 from flintlog.types import Kind

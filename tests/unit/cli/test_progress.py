@@ -8,7 +8,7 @@ import pytest
 
 from flintlog.cli import progress
 from flintlog.cli.progress import ProgressLine
-from flintlog.engines.engine import Progress
+from flintlog.engines.protocol import Progress
 
 
 class Terminal(io.StringIO):

@@ -27,7 +27,7 @@ from pathlib import Path
 import pytest
 from tests.unit.docs.pages import PAGES, ROOT, Block, Section, anchors, links, rewrite, sections
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.spark.sessions.session import open_session
 from flintlog.engines.spark_options import SparkOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintlog.engines.closures import Machine
+from flintlog.engines.reference.closures import Machine
 from flintlog.ir.words import Words
 from flintlog.types import Kind
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from flintlog.engines.meter import Meter, MeterExceeded
+from flintlog.engines.reference.meter import Meter, MeterExceeded
 from flintlog.types import Row
 
 

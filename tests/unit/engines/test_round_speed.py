@@ -2,9 +2,9 @@
 
 from time import process_time
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.protocol import Evaluation
 
 ROUNDS = 500
 RULES = 40

@@ -13,7 +13,7 @@ import pytest
 from flintlog.diagnostics import FlintlogError, Unsupported
 from flintlog.io import write_facts
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.io.delimited_columns import write_delimited_columns
+from flintlog.io.formats.delimited_columns import write_delimited_columns
 from flintlog.io.schema import Schema
 from flintlog.types import PRIMITIVES, Adt, Field, Row, Value
 

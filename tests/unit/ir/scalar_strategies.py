@@ -9,9 +9,9 @@ import math
 
 from hypothesis import strategies as st
 
-from flintlog.ir.functors import result_kind
+from flintlog.ir.nodes import Schema
+from flintlog.ir.operations import result_kind
 from flintlog.ir.program import UserFunction
-from flintlog.ir.relation import Schema
 from flintlog.ir.scalar import (
     OPPOSITE,
     Call,

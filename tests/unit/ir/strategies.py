@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from tests.unit.ir.scalar_strategies import FUNCTIONS, NUMERIC, POOLS, conditions, kinds, names, scalars, texts, values
 
-from flintlog.ir.program import NEW, OLD, IoDirective, Program, Relation, Rule, Stratum, Subsumption
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     Aggregate,
     AntiJoin,
     ConcatAll,
@@ -27,6 +26,7 @@ from flintlog.ir.relation import (
     Values,
     Where,
 )
+from flintlog.ir.program import NEW, OLD, IoDirective, Program, Relation, Rule, Stratum, Subsumption
 from flintlog.ir.scalar import Column
 from flintlog.types import FLOWLOG_TYPES, PRIMITIVES, AdtType, Branch, Field, Kind, RecordType, ScalarType, Type
 

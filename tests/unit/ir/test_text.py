@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.ir import relation
-from flintlog.ir.relation import Aggregate, FlatMap, Fold, JoinFlatMap, Let, Scan, Unit, Values, Where
+from flintlog.ir import nodes as relation
+from flintlog.ir.nodes import Aggregate, FlatMap, Fold, JoinFlatMap, Let, Scan, Unit, Values, Where
 from flintlog.ir.scalar import Call, Column, Const, IsBranch, Never, Scalar
 from flintlog.ir.text import parse_node, parse_program, print_node, print_program, print_scalar
 from flintlog.ir.visit import walk

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from tests.unit.ir.strategies import nodes, programs
 
+from flintlog.ir.nodes import Node
 from flintlog.ir.program import Program
-from flintlog.ir.relation import Node
 from flintlog.ir.text import parse_node, parse_program, print_node, print_program
 from flintlog.ir.verify import verify
 

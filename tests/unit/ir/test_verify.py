@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from flintlog.diagnostics import InternalError
+from flintlog.ir.nodes import ConcatAll, Each, FlatMap, Let, Node, Scan, Step, Unit, Values, Where
 from flintlog.ir.program import Program, Relation, UserFunction
-from flintlog.ir.relation import ConcatAll, Each, FlatMap, Let, Node, Scan, Step, Unit, Values, Where
 from flintlog.ir.scalar import Column, Compare, Condition, Const, IsBranch, IsRecord, Part, Scalar
 from flintlog.ir.text import parse_program
 from flintlog.ir.verify import verify

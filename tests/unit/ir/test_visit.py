@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from tests.unit.ir.strategies import nodes, programs
 
+from flintlog.ir.nodes import Node, Scan, Shared, Unit, Where, children
 from flintlog.ir.program import Program
-from flintlog.ir.relation import Node, Scan, Shared, Unit, Where, children
 from flintlog.ir.scalar import Call, Column, Compare, Const, MakeRecord, Part, Scalar
 from flintlog.ir.text import parse_node, parse_program, print_condition, print_head, print_node, print_scalar
 from flintlog.ir.visit import (

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flintlog.check.checked import Clause, Literal, NegatedAtom, Relation, SubsumptiveClause
-from flintlog.check.groundedness import Term, folds
+from flintlog.check.clauses.traverse import conjuncts
+from flintlog.check.grounding.groundedness import Term, folds
+from flintlog.check.grounding.scopes import Scopes, head_and_body
 from flintlog.check.missing import Missing
-from flintlog.check.scopes import Scopes, head_and_body
-from flintlog.check.traverse import conjuncts
 from flintlog.check.typing.constraints import (
     Below,
     BelowOneOf,

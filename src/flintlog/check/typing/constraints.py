@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from flintlog.check.groundedness import Term
+from flintlog.check.grounding.groundedness import Term
 from flintlog.check.typing.lattice import (
     NO_TYPE,
     ConstantType,

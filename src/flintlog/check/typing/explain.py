@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flintlog.check.checked import Clause
-from flintlog.check.traverse import parts, walk
+from flintlog.check.clauses.traverse import parts, walk
 from flintlog.check.typing.lattice import RecordType, TypeNode, TypeSet, UnionType, base_of
 from flintlog.check.typing.overloads import OVERLOADS
 from flintlog.check.typing.solution import Solution

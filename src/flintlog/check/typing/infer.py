@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from flintlog.check.checked import Clause, Lattice, Relation, SubsumptiveClause
+from flintlog.check.grounding.scopes import Scopes, resolve_scopes
 from flintlog.check.missing import Missing
-from flintlog.check.scopes import Scopes, resolve_scopes
 from flintlog.check.typing.collect import Collector, Context, Resolved
 from flintlog.check.typing.constraints import Assignment, solve
 from flintlog.check.typing.lattice import TypeEnv, kind_of

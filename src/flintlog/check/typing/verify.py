@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flintlog.check.checked import Clause, SubsumptiveClause
-from flintlog.check.groundedness import Term
+from flintlog.check.grounding.groundedness import Term
 from flintlog.check.typing.collect import AtomUse, Context
 from flintlog.check.typing.explain import TEXT_OPERATORS, Explainer, column_label, mend, show, show_node
 from flintlog.check.typing.lattice import ConstantType, RecordType, TypeNode

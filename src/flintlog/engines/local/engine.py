@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sized
 
 from flintlog.depth import deep_recursion
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation, Progress
-from flintlog.engines.meter import Meter, MeterExceeded
-from flintlog.engines.rounds import StratumRounds
-from flintlog.engines.symbol_order import number_symbols
-from flintlog.engines.table import Table
+from flintlog.engines.protocol import Evaluation, Progress
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.reference.meter import Meter, MeterExceeded
+from flintlog.engines.reference.rounds import StratumRounds
+from flintlog.engines.reference.symbol_order import number_symbols
+from flintlog.engines.reference.table import Table
 from flintlog.ir.program import Program
 from flintlog.ir.words import Words
 from flintlog.types import Row
@@ -46,7 +46,7 @@ class LocalEngine:
 
         if not kernels_are_compiled():
             evaluation.progress(Progress(note="compiling kernels, once for this installation"))
-        from flintlog.engines.local.columnar import ColumnarRun
+        from flintlog.engines.local.fixpoint import ColumnarRun
 
         # What earlier strata computed stands in the tables; what the rest begin with are facts still.
         computed = {name for stratum in program.strata[:done] for name in stratum.relations}

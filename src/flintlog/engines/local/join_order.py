@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from flintlog.engines.local.statistics import Place, Statistics
-from flintlog.engines.query import Literal, Query, Rows, reads
-from flintlog.ir.relation import Each, Let
+from flintlog.engines.queries.query import Literal, Query, Rows, reads
+from flintlog.ir.nodes import Each, Let
 
 # So many sources are tried in every order; of more, the next best is taken.
 EXHAUSTIVE = 5

@@ -62,7 +62,7 @@ from flintlog.engines.local.storage.index import Filter, Index
 from flintlog.engines.local.storage.packing import Array, Range
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.workers import BUDGET, Workers
-from flintlog.ir.relation import Node
+from flintlog.ir.nodes import Node
 
 Sources: TypeAlias = Callable[[str | Node], Relation]
 

@@ -18,9 +18,9 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Batch, Vectors
 from flintlog.engines.local.workers import Workers
-from flintlog.engines.query import Absent
-from flintlog.ir.functors import range_values
-from flintlog.ir.relation import Each, Let, Where
+from flintlog.engines.queries.query import Absent
+from flintlog.ir.nodes import Each, Let, Where
+from flintlog.ir.operations import range_values
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import columns_of, terms_of
 from flintlog.types import Kind

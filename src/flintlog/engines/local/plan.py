@@ -9,9 +9,9 @@ from typing import TypeAlias
 from flintlog.diagnostics import InternalError
 from flintlog.engines.local.join_order import best_order
 from flintlog.engines.local.statistics import Statistics
-from flintlog.engines.query import Absent, Literal, Query, Rows, reads
+from flintlog.engines.queries.query import Absent, Literal, Query, Rows, reads
+from flintlog.ir.nodes import Each, Let, Step, Where
 from flintlog.ir.partial_scalars import may_fail
-from flintlog.ir.relation import Each, Let, Step, Where
 from flintlog.ir.scalar import Column, Compare, Condition, Const, Reinterpret, Scalar
 from flintlog.ir.visit import terms_of
 from flintlog.types import Kind

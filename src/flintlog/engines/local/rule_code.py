@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flintlog.engines.closures import Machine
 from flintlog.engines.local.kernels.layout import (
     BUFFER_WORDS,
     LEVEL_BATCH,
@@ -37,8 +36,9 @@ from flintlog.engines.local.kernels.layout import (
     OP_XOR,
 )
 from flintlog.engines.local.plan import PlanStep, Probe
-from flintlog.engines.query import Absent
-from flintlog.ir.relation import Let, Node, Where
+from flintlog.engines.queries.query import Absent
+from flintlog.engines.reference.closures import Machine
+from flintlog.ir.nodes import Let, Node, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Reinterpret, Scalar
 from flintlog.types import Kind
 

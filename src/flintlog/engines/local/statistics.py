@@ -9,7 +9,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Rows
+from flintlog.engines.queries.query import Rows
 
 # Rows that are looked at: of the relation that is probed, and of the one whose values probe it.
 PROBED, PROBING = 1 << 13, 1 << 9

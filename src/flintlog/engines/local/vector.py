@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from flintlog.engines.closures import Machine
 from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.reference.closures import Machine
 from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Counter, Never, Reinterpret, Round, Scalar
 from flintlog.ir.visit import columns_of, walk_scalar
 from flintlog.types import Kind

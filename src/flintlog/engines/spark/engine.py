@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.closures import Machine
-from flintlog.engines.engine import Evaluation, Progress, load_engine
+from flintlog.engines.protocol import Evaluation, Progress, load_engine
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.reference.symbol_order import constants, numbers_show
 from flintlog.engines.spark.data.locations import is_address
-from flintlog.engines.spark.machines import travel_by_value
+from flintlog.engines.spark.embedded.machines import travel_by_value
 from flintlog.engines.spark.sessions.session import interruptible, is_connect, open_session, require_packages
-from flintlog.engines.symbol_order import constants, numbers_show
 from flintlog.io.parameters import without_scheme
 from flintlog.ir.program import Program
 from flintlog.ir.shared import without_shared
@@ -64,7 +64,7 @@ class SparkEngine:
     def _spread(
         self, spark: SparkSession, program: Program, evaluation: Evaluation, plain: Mapping[str, DataFrame]
     ) -> Mapping[str, Collection[Row]]:
-        from flintlog.engines.spark.data.dictionary import Dictionary
+        from flintlog.engines.spark.data.dictionaries.dictionary import Dictionary
         from flintlog.engines.spark.run import SparkRun
 
         machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flintlog.engines.closures import Machine
-from flintlog.engines.spark.data.dictionary import Dictionary
+from flintlog.engines.reference.closures import Machine
+from flintlog.engines.spark.data.dictionaries.dictionary import Dictionary
+from flintlog.engines.spark.data.dictionaries.word_tables import words_of_plain
 from flintlog.engines.spark.data.frames import made, table_behind
 from flintlog.engines.spark.data.ingest import plain_from_rows
 from flintlog.engines.spark.data.sinks import write_sink
-from flintlog.engines.spark.data.word_tables import words_of_plain
 from flintlog.engines.spark.failures import explained
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.program import IoDirective, Relation

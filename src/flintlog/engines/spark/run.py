@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.engine import Evaluation, Progress
 from flintlog.engines.memory import total_memory
+from flintlog.engines.protocol import Evaluation, Progress
 from flintlog.engines.spark import dataframe
-from flintlog.engines.spark.choose import Segment, Situation, alternatives, has_work, plan_segments
-from flintlog.engines.spark.data.dictionary import Dictionary
+from flintlog.engines.spark.data.dictionaries.dictionary import Dictionary
 from flintlog.engines.spark.data.ingest import estimated_bytes
+from flintlog.engines.spark.embedded.jobs import Jobs
 from flintlog.engines.spark.failures import explained
-from flintlog.engines.spark.jobs import Jobs
 from flintlog.engines.spark.results import SparkRows
 from flintlog.engines.spark.sessions.session import is_connect, slots_now
+from flintlog.engines.spark.strata.choose import Segment, Situation, alternatives, has_work, plan_segments
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.shared import without_shared
 from flintlog.ir.visit import relations_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.ir.relation import Schema
+from flintlog.ir.nodes import Schema
 from flintlog.ir.scalar import Column
 from flintlog.ir.text.lines import Line
 from flintlog.ir.text.tokens import Token

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     Aggregate,
     AntiJoin,
     ConcatAll,

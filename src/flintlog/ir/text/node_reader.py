@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flintlog.ir.relation import (
+from flintlog.ir.nodes import (
     Aggregate,
     AntiJoin,
     ConcatAll,

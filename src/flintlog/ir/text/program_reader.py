@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+from flintlog.ir.nodes import Node
 from flintlog.ir.program import IoDirective, Program, Relation, Rule, Stratum, Subsumption, UserFunction
-from flintlog.ir.relation import Node
 from flintlog.ir.text.cursor import Cursor, fail
 from flintlog.ir.text.declaration_reader import read_function, read_io, read_relation
 from flintlog.ir.text.lines import Line, read_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flintlog.ir.functors import result_kind
+from flintlog.ir.operations import result_kind
 from flintlog.ir.scalar import (
     Call,
     Column,

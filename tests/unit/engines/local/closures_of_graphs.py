@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Engine, Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Engine, Evaluation
 from flintlog.types import Row
 
 # Every pair of a rule's levels: scans and probes of relations that grow and that do not, tests, computed heads.

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from tests.unit.engines.local.arrays import words
 
-from flintlog.engines.closures import Machine
 from flintlog.engines.local.kernel_stage import KernelStage
 from flintlog.engines.local.plan import Probe
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Rows
-from flintlog.ir.relation import Node
+from flintlog.engines.queries.query import Rows
+from flintlog.engines.reference.closures import Machine
+from flintlog.ir.nodes import Node
 from flintlog.ir.scalar import Column
 from flintlog.ir.words import Words
 from flintlog.types import Kind

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from flintlog.api.program import Program
+from flintlog.api.user_program import Program
 from flintlog.diagnostics import FlintlogError
-from flintlog.engines.engine import Engine, Evaluation, Progress
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.local.kernels import library
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Engine, Evaluation, Progress
 from flintlog.types import Row
 
 # Every kind of stratum: plain, recursive, best values, equivalences, choices, counters, records, negation, aggregates.

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from tests.unit.engines.local.arrays import any_int64, for_all, words
 from tests.unit.engines.local.probing import insert, machine, rows_of
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Engine, Evaluation
-from flintlog.engines.local import by_rows, columnar, equivalence
+from flintlog.api.user_program import Program
+from flintlog.engines.local import equivalence
+from flintlog.engines.local import fixpoint as columnar
+from flintlog.engines.local import row_strata as by_rows
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.local.equivalence import Classes, Equivalence
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.table import Table
+from flintlog.engines.protocol import Engine, Evaluation
+from flintlog.engines.reference.table import Table
 from flintlog.ir import program as ir
 from flintlog.types import Row
 

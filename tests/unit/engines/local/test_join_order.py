@@ -11,8 +11,8 @@ from tests.unit.engines.local.probing import Row, rows_of, visible
 from flintlog.engines.local.join_order import EXHAUSTIVE, PROBE_COST, best_order
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Query, Rows
-from flintlog.ir.relation import Let
+from flintlog.engines.queries.query import Query, Rows
+from flintlog.ir.nodes import Let
 from flintlog.ir.scalar import Call, Column, Const
 from flintlog.types import Kind
 

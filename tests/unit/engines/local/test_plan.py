@@ -12,8 +12,8 @@ from flintlog.diagnostics import InternalError
 from flintlog.engines.local.plan import Plan, Probe, plan_query
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Absent, Query, Rows, query_of, reads
-from flintlog.ir.relation import Each, Let, Where
+from flintlog.engines.queries.query import Absent, Query, Rows, query_of, reads
+from flintlog.ir.nodes import Each, Let, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Scalar
 from flintlog.types import Kind
 

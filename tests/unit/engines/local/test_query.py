@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from flintlog.diagnostics import InternalError
-from flintlog.engines.query import Absent, Rows, query_of, reads, recursive_rows
-from flintlog.ir.relation import Let as LetStep
-from flintlog.ir.relation import Node, Shared
-from flintlog.ir.relation import Where as WhereStep
+from flintlog.engines.queries.query import Absent, Rows, query_of, reads, recursive_rows
+from flintlog.ir.nodes import Let as LetStep
+from flintlog.ir.nodes import Node, Shared
+from flintlog.ir.nodes import Where as WhereStep
 from flintlog.ir.scalar import Column
 from flintlog.ir.text import parse_program
 from flintlog.types import Kind

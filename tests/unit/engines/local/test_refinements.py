@@ -6,7 +6,8 @@ import pytest
 from tests.unit.engines.local.closures_of_graphs import JOINS, OUTSIDE, agrees
 from tests.unit.engines.local.probing import Row, machine, visible
 
-from flintlog.engines.local import columnar, filters, grouping, pipeline
+from flintlog.engines.local import filters, grouping, pipeline
+from flintlog.engines.local import fixpoint as columnar
 from flintlog.engines.local.filters import filter_levels
 from flintlog.engines.local.grouping import grouped
 from flintlog.engines.local.kernels.layout import LEVEL_GROUPS, LEVEL_PROBE
@@ -14,8 +15,8 @@ from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Literal, Query, Rows
-from flintlog.ir.relation import Node, Where
+from flintlog.engines.queries.query import Literal, Query, Rows
+from flintlog.ir.nodes import Node, Where
 from flintlog.ir.scalar import Column, Compare
 from flintlog.types import Kind
 

@@ -17,8 +17,8 @@ from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
-from flintlog.engines.query import Absent, Literal, Query, Rows
-from flintlog.ir.relation import Each, Let, Node, Scan, Where
+from flintlog.engines.queries.query import Absent, Literal, Query, Rows
+from flintlog.ir.nodes import Each, Let, Node, Scan, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Never, Reinterpret, Scalar
 from flintlog.types import Kind
 

@@ -10,7 +10,7 @@ from tests.unit.engines.local.probing import Row, rows_of, visible
 
 from flintlog.engines.local.statistics import PROBED, UNKNOWN_FANOUT, UNKNOWN_ROWS, Statistics
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.query import Rows
+from flintlog.engines.queries.query import Rows
 from flintlog.ir.scalar import Column
 from flintlog.types import Kind
 

@@ -3,10 +3,10 @@ programs was answered wrongly once."""
 
 import pytest
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import engine as naive_engine
+from flintlog.engines.protocol import Evaluation
 
 PROGRAMS = {
     "into another relation": """

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 from tests.unit.engines.local.arrays import for_all, words
 
-from flintlog.engines.closures import Machine
 from flintlog.engines.local.vector import Vectors
-from flintlog.ir.functors import EvaluationError, result_kind
+from flintlog.engines.reference.closures import Machine
+from flintlog.ir.operations import EvaluationError, result_kind
 from flintlog.ir.scalar import (
     Call,
     Column,

@@ -9,14 +9,14 @@ from itertools import pairwise
 import pytest
 from tests.unit.engines.local.closures_of_graphs import JOINS, OUTSIDE, agrees
 
-from flintlog.api.program import Program
-from flintlog.engines.engine import Evaluation
+from flintlog.api.user_program import Program
 from flintlog.engines.local import kernel_stage, workers
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.local.kernel_stage import KernelStage
 from flintlog.engines.local.storage import index
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.naive import NaiveEngine
+from flintlog.engines.protocol import Evaluation
 
 
 @pytest.fixture

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from importlib import import_module
 from typing import Any
-
-SOURCES = "sets row_sets row_ids tables pairs indexes heads rules entries waiting updates numbers".split()
 
 
 def compile_kernels() -> tuple[bytes, dict[str, int]]:
     """The machine code for this processor, and how many words each function of it takes."""
     import llvmlite.binding as llvm
 
-    functions = {}
-    for name in SOURCES:
-        functions.update(import_module(f"flintlog.engines.local.kernels.source.{name}").KERNELS)
-    parts = [_compiled(name, function) for name, function in functions.items()]
+    from flintlog.engines.local.kernels.source import KERNELS
+
+    parts = [_compiled(name, function) for name, function in KERNELS.items()]
     module = llvm.parse_assembly(parts[0])
     for part in parts[1:]:
         module.link_in(llvm.parse_assembly(part))
@@ -28,7 +24,7 @@ def compile_kernels() -> tuple[bytes, dict[str, int]]:
         opt=3,
         jit=True,
     )
-    return machine.emit_object(module), {name: _arity(function) for name, function in functions.items()}
+    return machine.emit_object(module), {name: _arity(function) for name, function in KERNELS.items()}
 
 
 def _arity(function: Any) -> int:

@@ -96,9 +96,9 @@ def _file_name() -> str:
 
     digest = hashlib.sha256()
     here = _package()
-    sources = [file for file in (here / "source").iterdir() if file.name.endswith(".py")]
+    sources = [*(here / "source").iterdir(), *(here / "source" / "update").iterdir()]
     others = [here / name for name in ("layout.py", "update_layout.py", "compile.py")]
-    for file in [*sorted(sources, key=lambda file: file.name), *others]:
+    for file in [*sorted((file for file in sources if file.name.endswith(".py")), key=str), *others]:
         digest.update(file.read_bytes())
     llvm.initialize_native_target()
     for package in ("numba", "llvmlite"):

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from flintlog.engines.spark.data.kept import share
+from flintlog.engines.spark.data.retained import share
 from flintlog.engines.spark.sessions.session import is_connect
 
 if TYPE_CHECKING:

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic
-from flintlog.engines.spark.data.driver_source import read_files_here, read_here, read_lines_here
 from flintlog.engines.spark.data.frames import estimated_bytes, known_rows, promised_frame_of, table_behind
-from flintlog.engines.spark.data.kept import release
-from flintlog.engines.spark.data.line_tasks import LineJob
 from flintlog.engines.spark.data.locations import Location, is_hidden, locate
 from flintlog.engines.spark.data.plain import NULLARY, plain_table
-from flintlog.engines.spark.data.source import Source
-from flintlog.engines.spark.data.table_source import (
+from flintlog.engines.spark.data.retained import release
+from flintlog.engines.spark.data.sources.driver_source import read_files_here, read_here, read_lines_here
+from flintlog.engines.spark.data.sources.line_tasks import LineJob
+from flintlog.engines.spark.data.sources.plain_source import Source
+from flintlog.engines.spark.data.sources.table_source import (
     fitted,
     read_catalog_table,
     read_database,
     read_files_of,
     read_format,
 )
-from flintlog.engines.spark.data.text_source import read_by_files, read_by_lines
+from flintlog.engines.spark.data.sources.text_source import read_by_files, read_by_lines
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.io.parameters import dialect, relation_name, unknown_format
 from flintlog.io.schema import Schema

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.data.plain import rows_of, text_array
-from flintlog.io.delimited import written_lines
-from flintlog.io.json_rows import written_json
+from flintlog.io.formats.delimited import written_lines
+from flintlog.io.formats.json_rows import written_json
 from flintlog.io.parameters import Dialect
 from flintlog.io.schema import Schema
 from flintlog.types import Row

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.data.locations import address_below, address_of, is_address, not_shared
 from flintlog.engines.spark.data.sink_tasks import delimited_lines, json_lines, json_text
-from flintlog.engines.spark.data.source import cause_of, spark_errors
-from flintlog.engines.spark.data.table_source import jdbc_options, options_of, required, table_name
+from flintlog.engines.spark.data.sources.plain_source import cause_of, spark_errors
+from flintlog.engines.spark.data.sources.table_source import jdbc_options, options_of, required, table_name
 from flintlog.io.parameters import dialect, header, is_true, relation_name, require_columns, unknown_format
 from flintlog.io.schema import Schema
 from flintlog.ir.program import IoDirective, Relation

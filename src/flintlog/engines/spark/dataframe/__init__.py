@@ -2,7 +2,7 @@
 
 from flintlog.engines.spark.dataframe.applies import applies
 from flintlog.engines.spark.dataframe.context import Context
-from flintlog.engines.spark.dataframe.run import run_stratum
+from flintlog.engines.spark.dataframe.run_stratum import run_stratum
 from flintlog.engines.spark.dataframe.workspace import release
 
 __all__ = ["Context", "applies", "release", "run_stratum"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flintlog.engines.best import best_of
+from flintlog.engines.queries.best import best_of
+from flintlog.ir.nodes import Aggregate, Node
 from flintlog.ir.program import NEW, OLD, Program, Relation, Stratum
-from flintlog.ir.relation import Aggregate, Node
 from flintlog.ir.scalar import Call, Column, Counter, Scalar, UserCall
 from flintlog.ir.shared import in_place
 from flintlog.ir.visit import node_terms, walk, walk_scalar

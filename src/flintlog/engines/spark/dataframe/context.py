@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flintlog.engines.closures import Machine
+from flintlog.engines.reference.closures import Machine
 from flintlog.source import Span
 from flintlog.types import Value
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.data.frames import known_rows
-from flintlog.engines.spark.dataframe.scalars import quoted
-from flintlog.engines.spark.dataframe.texts import SALT, Rows, Salted, in_one_place, place_names, salts_of
+from flintlog.engines.spark.dataframe.sql.scalars import quoted
+from flintlog.engines.spark.dataframe.sql.texts import SALT, Rows, Salted, in_one_place, place_names, salts_of
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
 from flintlog.ir.program import Program
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from flintlog.engines.best import Best
-from flintlog.engines.spark.dataframe.folds import best_text
-from flintlog.engines.spark.dataframe.scalars import Scalars
-from flintlog.engines.spark.dataframe.texts import Rows, distinct, in_one_place, place_names
+from flintlog.engines.queries.best import Best
+from flintlog.engines.spark.dataframe.sql.folds import best_text
+from flintlog.engines.spark.dataframe.sql.scalars import Scalars
+from flintlog.engines.spark.dataframe.sql.texts import Rows, distinct, in_one_place, place_names
 from flintlog.engines.spark.dataframe.workspace import Kept
 from flintlog.ir.program import Relation
 

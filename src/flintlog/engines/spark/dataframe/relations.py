@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.dataframe.growing import Growing, together
-from flintlog.engines.spark.dataframe.sources import RuleSources
-from flintlog.engines.spark.dataframe.texts import Rows, in_one_place
+from flintlog.engines.spark.dataframe.sql.rule_sources import RuleSources
+from flintlog.engines.spark.dataframe.sql.texts import Rows, in_one_place
 from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
 
 if TYPE_CHECKING:

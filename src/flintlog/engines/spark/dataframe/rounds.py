@@ -8,20 +8,20 @@ from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from flintlog.engines.best import Best, best_of
+from flintlog.engines.queries.best import Best, best_of
+from flintlog.engines.spark.dataframe.checkpoints import Points, is_for_room, is_loss
 from flintlog.engines.spark.dataframe.context import Context
-from flintlog.engines.spark.dataframe.delta_first import Joined, delta_first
 from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
-from flintlog.engines.spark.dataframe.places import joined_by
-from flintlog.engines.spark.dataframe.points import Points, is_for_room, is_loss
 from flintlog.engines.spark.dataframe.relations import Relations
-from flintlog.engines.spark.dataframe.sources import RuleSources
-from flintlog.engines.spark.dataframe.tasks import failure_in
-from flintlog.engines.spark.dataframe.texts import numbered
+from flintlog.engines.spark.dataframe.sql.delta_first import Joined, delta_first
+from flintlog.engines.spark.dataframe.sql.join_columns import joined_by
+from flintlog.engines.spark.dataframe.sql.rule_sources import RuleSources
+from flintlog.engines.spark.dataframe.sql.texts import numbered
+from flintlog.engines.spark.dataframe.tasks.python_tasks import failure_in
 from flintlog.engines.spark.dataframe.workspace import Workspace
+from flintlog.ir.nodes import Aggregate, AntiJoin, FlatMap, Node, Scan, SemiJoin, Values, children
 from flintlog.ir.program import Program, Rule, Stratum
-from flintlog.ir.relation import Aggregate, AntiJoin, FlatMap, Node, Scan, SemiJoin, Values, children
 from flintlog.ir.scalar import Call
 from flintlog.ir.shared import in_place
 from flintlog.ir.visit import relations_of

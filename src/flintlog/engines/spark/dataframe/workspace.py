@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from flintlog.engines.spark.data.frames import with_known_rows
 from flintlog.engines.spark.dataframe import settings
-from flintlog.engines.spark.dataframe.leaves import Leaf, Leaves, frame_of_plan
+from flintlog.engines.spark.dataframe.logical_leaves import Leaf, Leaves, frame_of_plan
 from flintlog.engines.spark.sessions.masters import is_local
 from flintlog.engines.spark.sessions.session import before_end
 

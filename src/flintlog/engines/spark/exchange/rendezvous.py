@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
+from flintlog.engines.spark.exchange.attendance import Member, Muster, Told
 from flintlog.engines.spark.exchange.door import Door
 from flintlog.engines.spark.exchange.endings import CLOSED, END, FAILED
 from flintlog.engines.spark.exchange.errors import ProtocolError
 from flintlog.engines.spark.exchange.handshake import DRIVER
 from flintlog.engines.spark.exchange.line import Frame, Line
-from flintlog.engines.spark.exchange.muster import Member, Muster, Told
 from flintlog.engines.spark.exchange.sockets import HANDSHAKE_SECONDS
 from flintlog.engines.spark.exchange.ticket import Ticket
 

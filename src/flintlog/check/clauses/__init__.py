@@ -1,0 +1,1 @@
+"""Rules as written -> clauses with one head and a conjunctive body."""

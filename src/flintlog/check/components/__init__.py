@@ -1,0 +1,1 @@
+"""Components: their instances, the scopes of their names, and the mistakes in them."""

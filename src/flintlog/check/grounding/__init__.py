@@ -1,0 +1,1 @@
+"""Which variables get a value, and from where."""

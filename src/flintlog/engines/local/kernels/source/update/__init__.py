@@ -1,0 +1,1 @@
+"""The kernels that update the strata of a database."""

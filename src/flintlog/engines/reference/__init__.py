@@ -1,0 +1,1 @@
+"""The parts of the reference engine, which others use, too: tables of Python rows, and closures that fill them."""

@@ -1,0 +1,1 @@
+"""Plain frames into frames of words and back: the numbers of symbols, records and branches."""

@@ -1,0 +1,1 @@
+"""The nodes and rules of a stratum as SQL over frames of words."""

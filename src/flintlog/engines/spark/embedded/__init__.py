@@ -1,0 +1,1 @@
+"""The embedded engine inside Spark's tasks: the strategies `single`, `decomposed` and `resident`."""

@@ -1,0 +1,68 @@
+"""The machine that a task computes with: what symbols and records stand for, as far as it has to know."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flintlog.diagnostics import InternalError
+from flintlog.engines.numbered_values import NumberedValues
+from flintlog.engines.reference.closures import Machine
+from flintlog.ir.words import Words
+from flintlog.source import Span
+from flintlog.types import Kind, Value
+
+# How modules are called that api.functors makes of a user's file.
+FUNCTORS = "flintlog_functors_"
+
+
+@dataclass(frozen=True)
+class MachineSeed:
+    """What a machine grows from in a task. `values` have the numbers 0, 1, …; unless they are `all`, the task must
+    not come upon others."""
+
+    word_size: int
+    values: Sequence[Value]
+    all: bool
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def machine(self, notify: Callable[[str, Span], None]) -> Machine:
+        kind = Machine if self.all else _SealedMachine
+        machine = kind(Words(self.word_size), self.functions, notify)
+        machine.known = NumberedValues(self.values)
+        return machine
+
+
+def travel_by_value(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Lets functions of a file beside the program travel as they are: no task could import that file."""
+    if not functions:
+        return
+    from pyspark import cloudpickle
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith(FUNCTORS):
+            cloudpickle.register_pickle_by_value(module)
+
+
+def values_since(machine: Machine, known: int) -> list[tuple[int, Value]]:
+    """The values that a machine has numbered beyond the first so many."""
+    return list(enumerate(machine.known.values[known:], known))
+
+
+class _SealedMachine(Machine):
+    """Knows the constants of a program; another value would get a number that stands for something else elsewhere."""
+
+    def word(self, value: Any, kind: Kind) -> int:
+        if not kind.is_numeric and value is not None and value not in self.known:
+            raise InternalError("spark", f"a task came upon the value {value!r}, which it was not given")
+        return super().word(value, kind)
+
+    def value(self, word: int, kind: Kind) -> Any:
+        if not kind.is_numeric and word - (kind is not Kind.SYMBOL) >= len(self.known):
+            raise InternalError("spark", f"a task looked into the {kind.value} {word}, which it was not given")
+        return super().value(word, kind)
+
+    def intern(self, texts: Sequence[str]) -> list[int]:
+        return [self.word(text, Kind.SYMBOL) for text in texts]

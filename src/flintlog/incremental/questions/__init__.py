@@ -1,0 +1,1 @@
+"""Questions to a database, computed from the relations it keeps."""

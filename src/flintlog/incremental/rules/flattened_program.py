@@ -1,0 +1,196 @@
+"""A program in the form in which it is maintained: rules whose literals read relations, and nothing else.
+
+Aggregates, unions, constants and what stands under a negation become relations of their own, computed before the
+stratum that reads them. Their names begin with a `~` and come from what they are, so that they are the same in another
+version of the program. Strata for which no way is known to keep up stay as they are, and
+are computed again when something they read has changed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2s
+
+from flintlog.engines.queries.best import Best
+from flintlog.engines.queries.query import query_of, reads_inside
+from flintlog.incremental.rules.best_rules import kept_by_rows
+from flintlog.ir.nodes import Aggregate, AntiJoin, ConcatAll, FlatMap, JoinFlatMap, Node, Scan, SemiJoin, Values
+from flintlog.ir.partial_scalars import may_fail
+from flintlog.ir.program import Program, Relation, Rule, Stratum
+from flintlog.ir.scalar import Counter, Round, UserCall
+from flintlog.ir.shared import without_shared
+from flintlog.ir.visit import node_terms, relations_of, rewrite, walk, walk_scalar
+from flintlog.types import Field
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stratum and how it is kept: by its rules, which may keep best values; by groups, if it is an aggregate; or,
+    for the reason in `again`, by computing it again."""
+
+    stratum: Stratum
+    fold: Aggregate | None = None
+    best: Best | None = None
+    again: str = ""
+
+    @property
+    def has_clauses(self) -> bool:
+        return self.fold is None and not self.again
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The relations that it reads and does not compute."""
+        bodies = [rule.body for rule in self.stratum.rules] + [rule.body for rule in self.stratum.subsumptions]
+        names = frozenset(name for body in bodies for name in relations_of(body, {}))
+        return names - frozenset(self.stratum.relations)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """`program` has the strata of `parts`, in their order; `constants` are the rows of relations without rules."""
+
+    program: Program
+    parts: tuple[Part, ...]
+    constants: Mapping[str, Values]
+
+    @cached_property
+    def last_readers(self) -> Mapping[str, int]:
+        """The last of the `readers`."""
+        return {name: max(numbers) for name, numbers in self.readers.items()}
+
+    @cached_property
+    def readers(self) -> Mapping[str, list[int]]:
+        """The numbers of the parts that read a relation which others compute."""
+        found = defaultdict[str, list[int]](list)
+        for number, part in enumerate(self.parts):
+            for name in part.reads:
+                found[name].append(number)
+        return dict(found)
+
+    @cached_property
+    def makers(self) -> Mapping[str, int]:
+        """The number of the part that computes a relation."""
+        return {
+            name: number for number, part in enumerate(self.parts) for name in self.computed[part.stratum.relations]
+        }
+
+    @cached_property
+    def computed(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+        """What is computed with the relations of each part: these, and those that show their rounds."""
+        shown = [(r.delta_of, r.name) for r in self.program.relations.values() if r.delta_of is not None]
+        parts = [part.stratum.relations for part in self.parts]
+        return {own: (*own, *(name for of, name in shown if of in own)) for own in parts}
+
+
+def normal_form(program: Program) -> Normal:
+    return _Builder(without_shared(program)).build()
+
+
+def why_again(program: Program, stratum: Stratum, best: Best | None = None) -> str:
+    """Why a stratum is computed again as a whole; empty if it need not be."""
+    for name in stratum.relations if best is None else ():
+        relation = program.relations[name]
+        if relation.representation == "eqrel":
+            return f"{name} is an equivalence"
+        if relation.choice:
+            return f"{name} keeps the first of several rows"
+        if relation.merge:
+            return f"values of {name} merge"
+        if relation.limit is not None:
+            return f"{name} ends at a size"
+    if stratum.subsumptions and best is None:
+        return f"rows of {stratum.subsumptions[0].relation} subsume others"
+    for other in program.relations.values():
+        if other.delta_of in stratum.relations:
+            return f"{other.name} shows the rounds of {other.delta_of}"
+    for rule in stratum.rules:
+        terms = [term for node in walk(rule.body) for term in node_terms(node)]
+        if any(isinstance(scalar, Counter | Round | UserCall) for term in terms for scalar in walk_scalar(term)):
+            return f"a rule of {rule.relation} counts rows or rounds, or calls a function of the user's"
+        if any(may_fail(term) for term in terms):
+            return f"a rule of {rule.relation} computes what has no value for some operands"
+        if reads_inside(query_of(rule.body), stratum.relations):
+            return f"a rule of {rule.relation} aggregates over its own results"
+    return ""
+
+
+class _Builder:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.relations: dict[str, Relation] = dict(program.relations)
+        self.parts: list[Part] = []
+        ids = [rule.id for stratum in program.strata for rule in stratum.rules]
+        ids += [rule.id for stratum in program.strata for rule in stratum.subsumptions]
+        self.last_id = max(ids, default=0)
+        self.constants: dict[str, Values] = {}
+
+    def build(self) -> Normal:
+        for stratum in self.program.strata:
+            if all(self.program.relations[name].delta_of is not None for name in stratum.relations):
+                continue  # computed with the relations whose rounds they show
+            best = kept_by_rows(self.program, stratum)
+            reason = why_again(self.program, stratum, best)
+            if reason:
+                self.parts.append(Part(stratum, again=reason))
+                continue
+            rules = tuple(self._rule(rule) for rule in stratum.rules)
+            self.parts.append(Part(replace(stratum, rules=rules), best=best))
+        strata = tuple(part.stratum for part in self.parts)
+        return Normal(replace(self.program, relations=self.relations, strata=strata), tuple(self.parts), self.constants)
+
+    def _rule(self, rule: Rule) -> Rule:
+        body = rewrite(rule.body, self._node)
+        return rule if body is rule.body else replace(rule, body=body)
+
+    def _node(self, node: Node) -> Node:
+        match node:
+            case Aggregate():
+                keys = None if node.keys is None else self._scanned(node.keys)
+                return self._computed(replace(node, input=self._scanned(node.input), keys=keys), is_fold=True)
+            case ConcatAll() | Values():
+                return self._computed(node)
+            case AntiJoin():
+                return replace(node, right=self._projected(node.right, node.on))
+            case SemiJoin():
+                right = self._projected(node.right, node.on)
+                output = tuple((column.name, column) for column in node.left.schema)
+                return JoinFlatMap(node.left, right, node.on, (), output)
+        return node
+
+    def _scanned(self, node: Node) -> Node:
+        """A scan of a node's rows, each column of which has a name of its own."""
+        return node if _is_whole(node) else self._computed(node)
+
+    def _projected(self, node: Node, on: tuple[str, ...]) -> Node:
+        """A scan of what a node has in some columns."""
+        if _is_whole(node) and {column.name for column in node.schema} == set(on):
+            return node
+        columns = {column.name: column for column in node.schema}
+        return self._computed(FlatMap(node, (), tuple((name, columns[name]) for name in on)))
+
+    def _computed(self, node: Node, *, is_fold: bool = False) -> Scan:
+        """A scan of a relation of its own, which has a node's rows."""
+        name = f"~{blake2s(repr(node).encode(), digest_size=8).hexdigest()}"
+        if name in self.relations:
+            return Scan(name, node.schema)
+        fields = tuple(Field(column.name, column.kind.value) for column in node.schema)
+        self.relations[name] = Relation(name, fields, tuple(column.kind for column in node.schema))
+        stratum = Stratum((name,), recursive=False, rules=tuple(self._rules_of(name, node)))
+        self.parts.append(Part(stratum, fold=node if is_fold and isinstance(node, Aggregate) else None))
+        return Scan(name, node.schema)
+
+    def _rules_of(self, name: str, node: Node) -> Iterator[Rule]:
+        if isinstance(node, Values):
+            self.constants[name] = node
+            return
+        bodies = node.inputs if isinstance(node, ConcatAll) else (node,)
+        for body in bodies:
+            self.last_id += 1
+            yield Rule(self.last_id, name, body)
+
+
+def _is_whole(node: Node) -> bool:
+    return isinstance(node, Scan) and len({column.name for column in node.schema}) == len(node.schema)

@@ -1,0 +1,224 @@
+"""The instances of a rule: all combinations of rows that its body allows, from rows of one place, or of its head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from flintlog.engines.local.kernel_stage import KernelStage
+from flintlog.engines.local.pipeline import Pipeline
+from flintlog.engines.local.plan import plan_query
+from flintlog.engines.local.statistics import Statistics
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.vector import Vectors
+from flintlog.engines.local.workers import Workers
+from flintlog.engines.queries.query import Query
+from flintlog.engines.reference.closures import Machine
+from flintlog.incremental.rows.chosen_rows import ChosenRows
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rules.bindings import Binder
+from flintlog.incremental.rules.clause import Clause
+from flintlog.ir.nodes import Node
+from flintlog.ir.scalar import Scalar
+from flintlog.ir.visit import columns_of
+
+# Joins are ordered anew when a relation has grown by this factor.
+PLAN_AGAIN = 4
+
+
+@dataclass
+class Found:
+    """Instances: for each place of the clause where its row stands, -1 for one that never was, and the head's rows."""
+
+    rows: list[Array]
+    head: list[Array]
+    size: int
+
+    def chosen(self, which: Any) -> Found:
+        size = int(np.count_nonzero(which)) if which.dtype == np.bool_ else which.size
+        return Found([rows[which] for rows in self.rows], [column[which] for column in self.head], size)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the kernels find instances by themselves: what rows say about variables, and the stage that finds the others;
+    None where there are no others."""
+
+    binder: Binder
+    stage: KernelStage | None
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A pipeline, for relations that had so many rows."""
+
+    pipeline: Pipeline
+    relations: list[Relation]
+    sizes: list[int]
+
+    def fits(self, relations: Sequence[Relation]) -> bool:
+        return all(
+            now is before and now.visible <= PLAN_AGAIN * size + 64
+            for now, before, size in zip(relations, self.relations, self.sizes, strict=True)
+        )
+
+
+@dataclass
+class _Start:
+    """What the search for instances begins with: rows for one literal of the rule (none, if `literal` is None), which
+    bind variables; and how the others are found."""
+
+    literal: int | None
+    binder: Binder
+    made: _Made | None = None
+
+
+class Instances:
+    """Finds the instances of one clause over all rows that are kept, also over those that are not there now: whoever
+    asks looks at their rounds. Absences are not tested either."""
+
+    def __init__(
+        self,
+        clause: Clause,
+        kept: Mapping[str, Kept],
+        vectors: Vectors,
+        workers: Workers,
+        statistics: Statistics,
+        preparation: Preparation,
+    ) -> None:
+        self.clause, self._kept, self._vectors, self._workers = clause, kept, vectors, workers
+        self._statistics, self._preparation = statistics, preparation
+        needed = {name for place in clause.places for value in place.values for name in columns_of(value)}
+        needed |= {name for value in clause.output for name in columns_of(value)}
+        kinds = {variable.name: variable for rows in clause.rows for variable in rows.variables}
+        kinds |= {step.column.name: step.column for step in clause.steps if hasattr(step, "column")}
+        self._variables = [kinds[name] for name in sorted(needed)]
+        self._values = [[vectors.scalar(value) for value in place.values] for place in clause.places]
+        self._output = [vectors.scalar(value) for value in clause.output]
+        self._places: dict[int, _Start] = {}
+        self._heads: dict[int | None, _Start] = {}
+        self._everything = _Start(None, Binder((), vectors.machine))
+
+    @property
+    def machine(self) -> Machine:
+        return self._vectors.machine
+
+    def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
+        """Those that have one of these rows at a place."""
+        start = self._at_place(place)
+        for found in self._from(start, rows.columns, rows.size):
+            yield found if start.binder.is_exact else found.chosen(np.isin(found.rows[place], rows.places))
+
+    def of_head(self, rows: ChosenRows) -> Iterator[Found]:
+        """Those that give one of these rows."""
+        head, start = self._kept[self.clause.relation], self._of_head()
+        for found in self._from(start, rows.columns, rows.size):
+            if not start.binder.is_exact:
+                found = found.chosen(np.isin(head.find(found.head, found.size), rows.places))
+            yield found
+
+    def like_head(self, rows: ChosenRows, but: int) -> Iterator[Found]:
+        """Those that give rows like these but for one position, and maybe others."""
+        columns = [column for position, column in enumerate(rows.columns) if position != but]
+        yield from self._from(self._of_head(but), columns, rows.size)
+
+    def all(self) -> Iterator[Found]:
+        yield from self._from(self._everything, [], 1)
+
+    def search(self, place: int | None) -> Search | None:
+        """What `at_place` does, or `of_head`, for kernels; None if that takes more than they know."""
+        start = self._of_head() if place is None else self._at_place(place)
+        if not start.binder.is_exact:
+            return None
+        if start.literal is not None and len(self.clause.rows) == 1 and not self.clause.steps:
+            return Search(start.binder, None)  # nothing has to be planned
+        stages = self._pipeline(start).stages
+        if not stages:
+            return Search(start.binder, None)
+        [stage, *others] = stages
+        if others or not isinstance(stage, KernelStage) or not stage.begins_with_batch:
+            return None
+        return Search(start.binder, stage)
+
+    def rows_read(self) -> int:
+        """How many rows the relations have that it reads."""
+        return sum(self._kept[place.relation].known for place in self.clause.places)
+
+    def preparations(self, but: int) -> Iterator[tuple[Callable[[], object], int]]:
+        """What makes ready what updates of best values, which stand at a position of the head, will ask for, with the
+        rows it looks at: they look for rows like a head, too."""
+        rows = self.rows_read()
+        starts = [self._at_place(place) for place in range(len(self.clause.places))]
+        for start in [*starts, *(self._of_head(position) for position in {None, but})]:
+            yield partial(self._pipeline, start), rows
+
+    # --- Where to start ---------------------------------------------------------------------------
+
+    def _at_place(self, place: int) -> _Start:
+        start = self._places.get(place)
+        if start is None:
+            literal = place if place < len(self.clause.rows) else None
+            start = self._places[place] = self._start(literal, self.clause.places[place].values)
+        return start
+
+    def _of_head(self, but: int | None = None) -> _Start:
+        start = self._heads.get(but)
+        if start is None:
+            output = [value for position, value in enumerate(self.clause.output) if position != but]
+            start = self._heads[but] = self._start(None, output, is_whole=but is None)
+        return start
+
+    def _start(self, literal: int | None, values: Sequence[Scalar], *, is_whole: bool = True) -> _Start:
+        return _Start(literal, Binder(values, self._vectors.machine, is_whole=is_whole))
+
+    def _from(self, start: _Start, columns: Sequence[Array], size: int) -> Iterator[Found]:
+        """The instances in which values are those of one of the rows that are wanted, and others: the binder does not
+        look at all of them."""
+        batch, size = start.binder.batch(columns, size)
+        if not size:
+            return
+        for found, count in self._pipeline(start).bindings(batch, size):
+            if count:
+                yield self._found(found, count)
+
+    def _found(self, batch: dict[str, Array], size: int) -> Found:
+        rows = []
+        for place, values in zip(self.clause.places, self._values, strict=True):
+            columns = [full(value(batch, size), size) for value in values]
+            rows.append(self._kept[place.relation].find(columns, size))
+        return Found(rows, [full(value(batch, size), size) for value in self._output], size)
+
+    # --- Pipelines --------------------------------------------------------------------------------
+
+    def _pipeline(self, start: _Start) -> Pipeline:
+        relations = [self._source(rows.source) for rows in self.clause.rows]
+        if start.made is None or not start.made.fits(relations):
+            with self._preparation:
+                start.made = _Made(self._made(start), relations, [relation.visible for relation in relations])
+        return start.made.pipeline
+
+    def _made(self, start: _Start) -> Pipeline:
+        given = start.binder.names
+        rows = [literal for i, literal in enumerate(self.clause.rows) if i != start.literal]
+        query = Query([*rows, *self.clause.steps], list(self._variables))
+        plan = plan_query(query, None, self._statistics, given=given)
+        pipeline = Pipeline(plan, self._vectors, self._source, self._workers, given=sorted(given) if given else None)
+        pipeline.prepare()
+        for place in self.clause.places:
+            self._kept[place.relation].places.sync()
+        return pipeline
+
+    def _source(self, source: str | Node) -> Relation:
+        assert isinstance(source, str)
+        return self._kept[source].relation
+
+
+def full(values: Any, size: int) -> Array:
+    """An array of so many values, also of a constant."""
+    return values if isinstance(values, np.ndarray) and values.ndim else np.full(size, values, np.int64)

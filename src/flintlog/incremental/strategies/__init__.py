@@ -1,0 +1,1 @@
+"""The ways to bring a stratum up to date, and the choice between them."""

@@ -1,0 +1,193 @@
+"""The update of a stratum that keeps the best value of each key (see `best_rules`).
+
+Rounds of rows are levels here: every row has a derivation from a row of a lower level, or from none of its relation.
+Rows that lose all of these go, lowest first; what else gives their keys a value is then looked for, and improved values
+are followed until none improves any more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.queries.best import Best
+from flintlog.incremental.rows.chosen_rows import ChosenRows
+from flintlog.incremental.rows.lookup import Lookup
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.net_changes import NEVER
+from flintlog.incremental.rules.instances import Found
+from flintlog.incremental.strategies.rule_update import (
+    ClauseUpdate,
+    Difference,
+    Rows,
+    RuleUpdate,
+    Tick,
+    all_instances,
+    no_tick,
+)
+
+# Columns of rows, and the level of each.
+Candidates = tuple[list[Array], Array]
+
+
+class BestUpdate(RuleUpdate):
+    """`by_key` finds the rows of keys."""
+
+    def __init__(
+        self,
+        kept: Mapping[str, Kept],
+        best: Best,
+        by_key: Lookup,
+        clauses: Iterable[ClauseUpdate],
+        tick: Tick = no_tick,
+    ) -> None:
+        super().__init__(kept, (best.relation,), clauses, tick)
+        self._best, self._by_key, self._rows = best, by_key, kept[best.relation]
+
+    def run(self, difference: Difference) -> None:
+        gone = self._remove(difference)
+        candidates = [*self._others_of(gone), *self._facts(difference.gained)]
+        candidates += self._following(difference.gained, difference.lost)
+        candidates += [self._candidates(clause, found) for clause, found in all_instances(difference.rules_gained)]
+        while candidates:
+            improved = self._improve(candidates)
+            candidates = list(self._following({self._best.relation: improved}, {})) if improved.size else []
+
+    def unfounded(self) -> str:
+        """What is wrong with the levels of rows; empty if each row has its support."""
+        rows = self._unsupported(self._rows.present())
+        return f"{rows.size} rows have no derivation from lower levels" if rows.size else ""
+
+    # --- What goes --------------------------------------------------------------------------------
+
+    def _remove(self, difference: Difference) -> Array:
+        """Takes away the rows that nothing supports any more; returns them."""
+        doubted: dict[int, list[Array]] = defaultdict(list)
+        below = {name: rows for name, rows in difference.lost.items() if name != self._best.relation}
+        self._doubt(difference.lost.get(self._best.relation, np.empty(0, np.int64)), doubted)
+        for clause, found in chain(self._touched(below, difference.gained), all_instances(difference.rules_lost)):
+            self._doubt(self._heads(clause, found), doubted)
+        gone: list[Array] = []
+        while doubted:
+            level = min(doubted)
+            rows = self._unsupported(np.unique(np.concatenate(doubted.pop(level))))
+            if rows.size:
+                self._rows.set_round(rows, NEVER)
+                gone.append(rows)
+                for clause, found in self._touched({self._best.relation: rows}, {}):
+                    heads = self._heads(clause, found)
+                    self._doubt(heads[self._rows.new[heads] > level], doubted)
+        return np.concatenate(gone) if gone else np.empty(0, np.int64)
+
+    def _doubt(self, rows: Array, doubted: dict[int, list[Array]]) -> None:
+        levels = self._rows.new[rows]
+        for level in np.unique(levels[levels != NEVER]).tolist():
+            doubted[level].append(rows[levels == level])
+
+    def _heads(self, clause: ClauseUpdate, found: Found) -> Array:
+        """The rows that instances of the epoch before gave, of those that are best."""
+        self._tick(found.size)
+        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) != NEVER)
+        heads = self._rows.find(found.head, found.size)
+        return heads[heads >= 0]
+
+    def _unsupported(self, rows: Array) -> Array:
+        """Those of some rows, sorted, that are there and have no derivation from below their own level."""
+        rows = rows[(self._rows.new[rows] != NEVER) & ~self._rows.given[rows]]
+        supported = np.zeros(rows.size, np.bool_)
+        for clause in self._clauses:
+            if not rows.size:
+                break
+            for found in clause.instances.of_head(ChosenRows(self._rows, rows)):
+                self._tick(found.size)
+                heads = self._rows.find(found.head, found.size)
+                latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
+                holds = heads[latest < self._rows.new[heads]]
+                supported[np.searchsorted(rows, holds)] = True
+        return rows[~supported]
+
+    # --- What comes -------------------------------------------------------------------------------
+
+    def _others_of(self, rows: Array) -> Iterator[Candidates]:
+        """All that the keys of some rows can be now."""
+        if not rows.size:
+            return
+        chosen = ChosenRows(self._rows, rows)
+        keys = self._keys(chosen.columns)
+        known = self._by_key.places(keys)
+        known = known[self._rows.given[known]]
+        yield self._rows.columns(known), np.zeros(known.size, np.int64)
+        for clause in self._clauses:
+            for found in clause.instances.like_head(chosen, but=self._best.position):
+                yield self._candidates(clause, found)
+
+    def _facts(self, gained: Rows) -> Iterator[Candidates]:
+        rows = gained.get(self._best.relation)
+        if rows is not None:
+            yield self._rows.columns(rows), np.zeros(rows.size, np.int64)
+
+    def _following(self, rows: Rows, absent: Rows) -> Iterator[Candidates]:
+        return (self._candidates(clause, found) for clause, found in self._touched(rows, absent))
+
+    def _candidates(self, clause: ClauseUpdate, found: Found) -> Candidates:
+        self._tick(found.size)
+        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
+        found = found.chosen(latest != NEVER)
+        return found.head, latest[latest != NEVER].astype(np.int64) + 1
+
+    def _improve(self, candidates: Sequence[Candidates]) -> Array:
+        """Gives keys better values, where there are some; returns the rows that are new."""
+        columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in candidates), strict=True)]
+        levels = np.concatenate([levels for _, levels in candidates])
+        if not levels.size:
+            return levels
+        columns, levels = self._best_of(columns, levels)
+        rows = self._rows.enter(columns, levels.size)
+        before = self._by_key.places(self._keys(columns))
+        before = before[self._rows.new[before] != NEVER]
+        is_new = self._best_among(rows, before)
+        chosen = rows[is_new]
+        replaced = self._by_key.places(self._keys(self._rows.columns(chosen))) if chosen.size else chosen
+        self._rows.set_round(replaced[self._rows.new[replaced] != NEVER], NEVER)
+        self._rows.set_round(chosen, levels[is_new].astype(np.int32))
+        return chosen
+
+    def _best_of(self, columns: list[Array], levels: Array) -> tuple[list[Array], Array]:
+        """The best row of each key, with the lowest level at which it comes."""
+        keys, value = self._keys(columns), self._ordered(columns)
+        chosen = _first_of_each(keys, np.lexsort((levels, value, *keys[::-1])))
+        return [np.ascontiguousarray(column[chosen]) for column in columns], levels[chosen]
+
+    def _best_among(self, rows: Array, before: Array) -> NDArray[np.bool_]:
+        """Which rows, one of each key, are better than those that keys have now."""
+        places = np.concatenate((rows, before))
+        columns = self._rows.columns(places)
+        keys, value = self._keys(columns), self._ordered(columns)
+        is_before = np.arange(places.size) >= rows.size
+        wins = np.zeros(places.size, np.bool_)
+        # Of equal values, that which a key has comes first.
+        wins[_first_of_each(keys, np.lexsort((~is_before, value, *keys[::-1])))] = True
+        return wins[: rows.size]
+
+    def _ordered(self, columns: Sequence[Array]) -> Array:
+        """The values, so that the best is the smallest. The complement has no number that it cannot turn round."""
+        value = columns[self._best.position]
+        return value if self._best.sign > 0 else ~value
+
+    def _keys(self, columns: Sequence[Array]) -> list[Array]:
+        return [column for position, column in enumerate(columns) if position != self._best.position]
+
+
+def _first_of_each(keys: Sequence[Array], order: Array) -> Array:
+    """Of rows in an order in which equal keys are neighbours, the first of each key."""
+    first = np.zeros(order.size, np.bool_)
+    first[:1] = True
+    for key in keys:
+        ordered = key[order]
+        first[1:] |= ordered[1:] != ordered[:-1]
+    return order[first]

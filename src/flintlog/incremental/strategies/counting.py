@@ -1,0 +1,200 @@
+"""The update of one stratum by counting: for every row, in how many ways it comes in each round.
+
+This is what differential dataflow keeps: more memory than one round a row, and no row is ever looked for backwards. The
+counts are those of all instances of rules, each in the round after its last row came; a row comes in the first round
+in which its count is not zero. When rows change their rounds, the instances that have them move to other rounds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flintlog.engines.local.storage.packing import Array
+from flintlog.engines.local.storage.relation import Relation
+from flintlog.engines.local.vector import Vectors
+from flintlog.engines.local.workers import Workers
+from flintlog.incremental.rows.lookup import Lookup
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.net_changes import NEVER
+from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rules.instances import Found
+from flintlog.incremental.strategies.rule_update import (
+    ClauseUpdate,
+    Difference,
+    Rows,
+    RuleUpdate,
+    Tick,
+    all_instances,
+    no_tick,
+)
+from flintlog.ir.scalar import Column
+from flintlog.types import Kind
+
+
+class RoundCounts:
+    """For each row of a relation and each round: in how many ways the row comes in it."""
+
+    def __init__(self, name: str, vectors: Vectors, workers: Workers, preparation: Preparation) -> None:
+        self._pairs = Kept(Relation(f"{name} by rounds", 2))
+        schema = Column("row", Kind.NUMBER), Column("round", Kind.NUMBER)
+        self._by_row = Lookup(lambda: self._pairs, schema, ("row",), vectors, workers, preparation)
+
+    def add(self, rows: Array, rounds: Array, number: Array | int) -> None:
+        """Counts more, or fewer, ways."""
+        pairs = self._pairs.enter([rows, rounds], rows.size)
+        changed, at = np.unique(pairs, return_inverse=True)
+        more = np.bincount(at, np.broadcast_to(number, rows.shape), minlength=changed.size).astype(np.int64)
+        self._pairs.set_counts(changed, np.maximum(self._pairs.counts[changed], 0) + more)
+
+    def of(self, rows: Array, round: int) -> Array:
+        found = self._pairs.find([rows, np.full(rows.size, round, np.int64)], rows.size)
+        counts: Array = np.where(found >= 0, np.maximum(self._pairs.counts[found], 0), 0)
+        return counts
+
+    def rounds_of(self, rows: Array) -> tuple[Array, Array]:
+        """All rounds in which some rows come: pairs of a row and a round."""
+        pairs = self._by_row.places([rows])
+        row, round = self._pairs.columns(pairs[self._pairs.counts[pairs] > 0])
+        return row, round
+
+    def all(self) -> dict[tuple[int, int], int]:
+        """Every count that is not zero, by row and round."""
+        pairs = np.flatnonzero(self._pairs.counts[: self._pairs.known] > 0)
+        row, round = self._pairs.columns(pairs)
+        counts = self._pairs.counts[pairs].tolist()
+        return dict(zip(zip(row.tolist(), round.tolist(), strict=True), counts, strict=True))
+
+    def keep(self) -> None:
+        self._pairs.keep()
+
+    def take_back(self) -> None:
+        self._pairs.take_back()
+
+
+@dataclass
+class _Moving:
+    """Instances that have changed rows: where they came before the change."""
+
+    clause: ClauseUpdate
+    found: Found
+    before: Array
+
+
+class CountingUpdate(RuleUpdate):
+    """`counts` are those of the stratum's relations before the update."""
+
+    def __init__(
+        self,
+        kept: Mapping[str, Kept],
+        own: Iterable[str],
+        clauses: Iterable[ClauseUpdate],
+        counts: Mapping[str, RoundCounts],
+        tick: Tick = no_tick,
+    ) -> None:
+        super().__init__(kept, own, clauses, tick)
+        self._counts = counts
+        self._waiting: dict[int, dict[str, list[Array]]] = defaultdict(lambda: defaultdict(list))
+
+    def run(self, difference: Difference) -> None:
+        lost, gained = difference.lost, difference.gained
+        for name in self._own:
+            if name in lost:
+                self._count(name, lost[name], np.zeros(lost[name].size, np.int64), -1)
+            if name in gained:
+                self._count(name, gained[name], np.zeros(gained[name].size, np.int64), 1)
+        changed = {name: rows for name, rows in difference.rows().items() if name not in self._own}
+        rules = [*difference.rules_lost, *difference.rules_gained]
+        self._move([*self._having(changed, "old", but=rules), *self._all_of(rules)])
+        while self._waiting:
+            round = min(self._waiting)
+            self._round(round, self._waiting.pop(round))
+
+    def _round(self, round: int, waiting: Mapping[str, list[Array]]) -> None:
+        settled: dict[str, tuple[Array, Any]] = {}
+        for name, parts in waiting.items():
+            kept = self._kept[name]
+            rows = np.unique(np.concatenate(parts))
+            rows = rows[kept.new[rows] >= round]  # others have come before
+            is_there, here = self._counts[name].of(rows, round) > 0, kept.new[rows] == round
+            late, come = rows[here & ~is_there], rows[~here & is_there]
+            if late.size:
+                for row, other in _by_round(*self._counts[name].rounds_of(late)):
+                    self._waiting[other][name].append(row)
+            if late.size or come.size:
+                new = np.concatenate((np.full(late.size, NEVER), np.full(come.size, round)))
+                settled[name] = np.concatenate((late, come)), new
+        moving = list(self._having({name: rows for name, (rows, _) in settled.items()}, "new"))
+        for name, (rows, new) in settled.items():
+            self._kept[name].set_round(rows, new)
+        self._move(moving)
+
+    # --- Instances --------------------------------------------------------------------------------
+
+    def _having(self, rows: Rows, epoch: str, but: Iterable[ClauseUpdate] = ()) -> Iterator[_Moving]:
+        """Every instance that has one of these rows, once, and the round it comes in by now."""
+        rows = {name: np.sort(some) for name, some in rows.items() if some.size}
+        chosen, others = self._chosen(rows), list(but)
+        for clause in self._clauses:
+            places = clause.instances.clause.places if clause not in others else ()
+            for place, where in enumerate(places):
+                if where.relation not in rows:
+                    continue
+                for found in clause.instances.at_place(place, chosen[where.relation]):
+                    self._tick(found.size)
+                    first = np.ones(found.size, np.bool_)
+                    for earlier, other in zip(places[:place], found.rows, strict=False):
+                        if earlier.relation in rows:
+                            first &= ~np.isin(other, rows[earlier.relation])
+                    yield self._moving(clause, found.chosen(first), epoch)
+
+    def _all_of(self, clauses: Iterable[ClauseUpdate]) -> Iterator[_Moving]:
+        for clause, found in all_instances(clauses):
+            self._tick(found.size)
+            yield self._moving(clause, found, "old")
+
+    def _moving(self, clause: ClauseUpdate, found: Found, epoch: str) -> _Moving:
+        return _Moving(clause, found, clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)))
+
+    def _move(self, instances: Iterable[_Moving]) -> None:
+        """Counts instances in the rounds in which they come now."""
+        for some in instances:
+            after = some.clause.rounds.latest(some.clause.rounds.places(some.found.rows, some.found.size, "new"))
+            moved = np.flatnonzero(some.before != after)
+            found, name = some.found.chosen(moved), some.clause.relation
+            heads = self._kept[name].enter(found.head, found.size)
+            for latest, number in ((some.before[moved], -1), (after[moved], 1)):
+                there = np.flatnonzero(latest != NEVER)
+                self._count(name, heads[there], latest[there].astype(np.int64) + 1, number)
+
+    def _count(self, name: str, rows: Array, rounds: Array, number: int) -> None:
+        if rows.size:
+            self._counts[name].add(rows, rounds, number)
+            for row, round in _by_round(rows, rounds):
+                self._waiting[round][name].append(row)
+
+
+def counted(
+    empty: Mapping[str, RoundCounts], clauses: Iterable[ClauseUpdate], kept: Mapping[str, Kept]
+) -> Mapping[str, RoundCounts]:
+    """Counts everything, as it was before an update, from the rounds that rows had."""
+    for name, counts in empty.items():
+        facts = np.flatnonzero(kept[name].old[: kept[name].known] == 0)
+        counts.add(facts, np.zeros(facts.size, np.int64), 1)
+    for clause, found in all_instances(clauses):
+        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old"))
+        there = found.chosen(latest != NEVER)
+        heads = kept[clause.relation].find(there.head, there.size)
+        empty[clause.relation].add(heads, latest[latest != NEVER].astype(np.int64) + 1, 1)
+    for counts in empty.values():
+        counts.keep()
+    return empty
+
+
+def _by_round(rows: Array, rounds: Array) -> Iterator[tuple[Array, int]]:
+    for round in np.unique(rounds).tolist():
+        yield rows[rounds == round], round

@@ -1,0 +1,58 @@
+"""What another version of a program means for a stratum: rules that come and go, or a stratum of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from flintlog.incremental.rules.flattened_program import Part
+from flintlog.incremental.strategies.rule_update import ClauseUpdate
+from flintlog.ir.program import Rule
+
+
+@dataclass
+class RuleChanges:
+    """Rules that a stratum has no longer, and those that are new; or why it is computed again."""
+
+    lost: list[ClauseUpdate] = field(default_factory=list)
+    gained: list[ClauseUpdate] = field(default_factory=list)
+    why: str = ""
+
+    def any(self) -> bool:
+        return bool(self.lost or self.gained or self.why)
+
+    def reads(self) -> frozenset[str]:
+        """What the rules read that a stratum has no longer."""
+        return frozenset(place.relation for clause in self.lost for place in clause.instances.clause.places)
+
+
+def changes_of(
+    part: Part, before: Part | None, clauses: Sequence[ClauseUpdate], make: Callable[[Rule], ClauseUpdate]
+) -> tuple[RuleChanges, list[ClauseUpdate]]:
+    """How a part differs from the one of the same relations before, and the clauses that it has now: those it had, and
+    new ones."""
+    waiting = list(clauses) if before is not None and before.has_clauses else []
+    changes, current = RuleChanges(), []
+    for rule in part.stratum.rules if part.has_clauses else ():
+        same = next((c for c in waiting if (c.rule.relation, c.rule.body) == (rule.relation, rule.body)), None)
+        if same is None:
+            same = make(rule)
+            changes.gained.append(same)
+        else:
+            waiting.remove(same)
+        current.append(same)
+    changes.lost = waiting
+    if before is None:
+        why = "it is new, declared anew, or computed together with others than before"
+        return RuleChanges(why=why), current
+    is_other = (part.again, part.fold, part.best) != (before.again, before.fold, before.best)
+    if is_other or (not part.has_clauses and _said(part) != _said(before)):
+        return RuleChanges(why="its rules changed"), current
+    return changes, current
+
+
+def _said(part: Part) -> object:
+    """What a stratum's rules say; their numbers change when others come or go."""
+    stratum = part.stratum
+    rules = [(rule.relation, rule.body, rule.plan) for rule in stratum.rules]
+    return stratum.recursive, rules, [(rule.relation, rule.body) for rule in stratum.subsumptions]

@@ -1,0 +1,94 @@
+"""What all ways to update a stratum by its rules have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.rows.chosen_rows import ChosenRows
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rules.instance_rounds import ClauseRounds
+from flintlog.incremental.rules.instances import Found, Instances
+from flintlog.ir.program import Rule
+
+Rows = Mapping[str, Array]
+Tick = Callable[[int], None]
+
+
+def no_tick(instances: int) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(eq=False)
+class ClauseUpdate:
+    """A rule as a clause, and how it is evaluated."""
+
+    rule: Rule
+    instances: Instances
+    rounds: ClauseRounds
+
+    @property
+    def relation(self) -> str:
+        return self.instances.clause.relation
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What has changed for a stratum: rows of relations below it, facts of its own, which are marked as given, or no
+    longer, already; and rules."""
+
+    lost: Rows
+    gained: Rows
+    rules_lost: list[ClauseUpdate]
+    rules_gained: list[ClauseUpdate]
+
+    @property
+    def size(self) -> int:
+        return sum(rows.size for some in (self.lost, self.gained) for rows in some.values())
+
+    def rows(self) -> dict[str, Array]:
+        """All rows that have gone or come, by relation."""
+        both = self.lost, self.gained
+        return {
+            name: np.concatenate([some[name] for some in both if name in some]) for name in {*self.lost, *self.gained}
+        }
+
+
+class RuleUpdate(ABC):
+    """The update of one stratum, whose relations are `own`. `clauses` are the rules that it has, had, or gets. `tick`
+    is called with the number of instances whenever some were found; it may raise to end the update."""
+
+    def __init__(
+        self,
+        kept: Mapping[str, Kept],
+        own: Iterable[str],
+        clauses: Iterable[ClauseUpdate],
+        tick: Tick = no_tick,
+    ) -> None:
+        self._kept, self._own, self._clauses, self._tick = kept, tuple(own), list(clauses), tick
+
+    @abstractmethod
+    def run(self, difference: Difference) -> None: ...
+
+    def _touched(self, rows: Rows, absent: Rows) -> Iterator[tuple[ClauseUpdate, Found]]:
+        """Instances that have one of these rows, or must not have one of those."""
+        there, not_there = self._chosen(rows), self._chosen(absent)
+        for clause in self._clauses:
+            for place, where in enumerate(clause.instances.clause.places):
+                some = (not_there if where.negated else there).get(where.relation)
+                if some is not None:
+                    for found in clause.instances.at_place(place, some):
+                        yield clause, found
+
+    def _chosen(self, rows: Rows) -> dict[str, ChosenRows]:
+        return {name: ChosenRows(self._kept[name], some) for name, some in rows.items() if some.size}
+
+
+def all_instances(clauses: Iterable[ClauseUpdate]) -> Iterator[tuple[ClauseUpdate, Found]]:
+    for clause in clauses:
+        for found in clause.instances.all():
+            yield clause, found

@@ -1,0 +1,1 @@
+"""Magic sets. `demand` is the pass."""

@@ -1,0 +1,1 @@
+"""Sideways information passing. `sideways` is the pass."""

@@ -1,0 +1,1 @@
+"""Joins planned by the structure of a rule, without statistics. `planner` is the pass."""

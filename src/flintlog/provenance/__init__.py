@@ -1,0 +1,1 @@
+"""Proofs: why a row is in a database, and why it is not."""

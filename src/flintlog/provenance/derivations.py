@@ -1,0 +1,197 @@
+"""The derivations of rows: rules turned around, so that heads are given and bodies are asked for.
+
+Each rule becomes a question, `why(head…, rows of the body…) :- goal(head…), body`, of the program as it was written:
+without what maintenance and the optimizer make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from flintlog.check.checked import CheckedProgram, Clause, Literal
+from flintlog.check.clauses.traverse import walk
+from flintlog.compiler import Compilation
+from flintlog.diagnostics import FlintlogError
+from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.questions.question import answers
+from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.state import State
+from flintlog.provenance.spelling import argument_of, print_literal
+from flintlog.syntax import ast
+from flintlog.syntax.printer import print_argument
+from flintlog.types import Kind
+
+# Joins begin with the goals: by structure, they are what is left at the end, since bodies have all of their columns.
+FROM_GOALS = ("structural",)
+# Aggregates in heads whose value is that of one row.
+_CHOOSING = ("min", "max")
+
+
+@dataclass(frozen=True, eq=False)
+class Backward:
+    """A rule turned around: its question's relation, and the atoms of its body whose rows that has."""
+
+    clause: Clause
+    name: str
+    text: str
+    atoms: tuple[ast.Atom, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """Derivations by one rule: the places of heads, and for each atom of the body those of its rows."""
+
+    rule: Backward
+    heads: Array
+    rows: list[Array]
+    columns: list[Array]  # all that the question's relation has: the head's values, then those of the atoms
+
+
+class Derivations:
+    """Of the relations of a checked program. `compile` takes what is to be added to the program's `text`."""
+
+    def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
+        self._state, self._checked, self._compile = state, checked, compile
+        self._types = {name: tuple(a.type for a in r.attributes) for name, r in checked.relations.items()}
+        self._tag = "__"
+        while self._tag in text:
+            self._tag += "_"
+        self._goals = {name: f"goal{self._tag}{number}" for number, name in enumerate(self._types)}
+        self._rules: dict[str, list[Backward]] = {}
+        self._compilation: Compilation | None = None
+
+    def prepare(self, relation: str) -> None:
+        """Turns the rules of a relation around, and those of all that it depends on."""
+        waiting, clauses = [relation], list(enumerate(self._checked.clauses))
+        while waiting:
+            name = waiting.pop()
+            if name not in self._rules:
+                own = [(i, clause) for i, clause in clauses if clause.head.name == name]
+                turned = [self.turned(clause, clause.body, f"why{self._tag}{i}") for i, clause in own]
+                self._rules[name] = [rule for rule in turned if rule is not None]
+                waiting += [part.name for _, clause in own for part in clause.body if isinstance(part, ast.Atom)]
+        try:
+            self._compilation = self.compiled(self._all_rules())
+        except FlintlogError:  # counters, for one, cannot be asked backwards
+            self._rules = {name: [r for r in rules if self._compiles(r)] for name, rules in self._rules.items()}
+            self._compilation = self.compiled(self._all_rules())
+
+    def rules_of(self, relation: str) -> list[Backward]:
+        return self._rules.get(relation, [])
+
+    def of(self, goals: Mapping[str, Array]) -> Iterator[Derived]:
+        """All derivations of some rows, given by their places."""
+        rules = [rule for name in goals for rule in self.rules_of(name)]
+        if not rules:
+            return
+        given = {self._goals[name]: self._state.kept[name].facts(rows) for name, rows in goals.items()}
+        assert self._compilation is not None
+        relations = answers(self._state, self._compilation, [rule.name for rule in rules], given, FROM_GOALS)
+        for rule in rules:
+            relation = relations[rule.name]
+            if relation.size:
+                yield self._derived(rule, relation.columns(), relation.size)
+
+    def goal_name(self, relation: str) -> str:
+        return self._goals[relation]
+
+    def _derived(self, rule: Backward, columns: list[Array], size: int) -> Derived:
+        kept = self._state.kept
+        start = len(rule.clause.head.args)
+        heads = kept[rule.clause.head.name].find(columns[:start], size)
+        rows: list[Array] = []
+        for atom in rule.atoms:
+            end = start + len(atom.args)
+            rows.append(_places(kept.get(atom.name), columns[start:end], size))
+            start = end
+        return Derived(rule, heads, rows, columns)
+
+    def values(self, rule: Backward, words: Sequence[int]) -> dict[str, ast.Argument]:
+        """What the variables of a rule are, as far as its head and its rows tell."""
+        arguments = [*rule.clause.head.args, *(argument for atom in rule.atoms for argument in atom.args)]
+        names = [rule.clause.head.name, *(atom.name for atom in rule.atoms)]
+        kinds = [kind for name in names for kind in self.kinds(name)]
+        found: dict[str, ast.Argument] = {}
+        for argument, word, kind in zip(arguments, words, kinds, strict=True):
+            if isinstance(argument, ast.Variable):
+                found[argument.name] = argument_of(self._state.machine.value(int(word), kind))
+        return found
+
+    def kinds(self, relation: str) -> tuple[Kind, ...]:
+        types = self._checked.types
+        return tuple(types[attribute.type].kind for attribute in self._checked.relations[relation].attributes)
+
+    # --- Questions --------------------------------------------------------------------------------
+
+    def turned(self, clause: Clause, body: Sequence[Literal], name: str) -> Backward | None:
+        """A rule, or the beginning of its body, turned around; None if its head's values are not those of one row, or
+        values of lattices, which are not compared but combined."""
+        atoms = [part for part in body if isinstance(part, ast.Atom)]
+        if any(a.lattice for atom in (clause.head, *atoms) for a in self._checked.relations[atom.name].attributes):
+            return None
+        values: list[ast.Argument] = []
+        for argument in clause.head.args:
+            if isinstance(argument, ast.HeadAggregate):
+                if argument.op not in _CHOOSING:
+                    return None
+                argument = argument.arg
+            values.append(argument)
+        types = self._types[clause.head.name]
+        heads = [f"head{self._tag}{i}" for i in range(len(types))]
+        columns = list(zip(heads, types, strict=True))
+        parts = [f"{self._goals[clause.head.name]}({', '.join(heads)})"]
+        # What is computed comes last: conditions of the body may be there to say for which values it can be.
+        last: list[str] = []
+        for head, argument in zip(heads, values, strict=True):
+            if (value := print_argument(argument)) != "_":
+                (last if _is_computed(argument) else parts).append(f"{head} = {value}")
+        place = 0
+        for literal in body:
+            if isinstance(literal, ast.Atom):
+                names = [f"row{self._tag}{place}_{i}" for i in range(len(literal.args))]
+                place += 1
+                columns += zip(names, self._types[literal.name], strict=True)
+                parts.append(f"{literal.name}({', '.join(names)})")
+                arguments = [print_argument(argument) for argument in literal.args]
+                parts += [f"{n} = {a}" for n, a in zip(names, arguments, strict=True) if a != "_"]
+            else:
+                parts.append(print_literal(literal))
+        parts += last
+        declared = ", ".join(f"{name}: {type}" for name, type in columns)
+        rule = f"{name}({', '.join(n for n, _ in columns)}) :- {', '.join(parts)}."
+        return Backward(clause, name, f".decl {name}({declared})\n{rule}\n", tuple(atoms))
+
+    def compiled(self, rules: Iterable[Backward]) -> Compilation:
+        """The program with questions. FlintlogError if one of them is none."""
+        chosen = list(rules)
+        relations = sorted({rule.clause.head.name for rule in chosen})
+        goals = "".join(f".decl {self._goals[name]}({self._declared(name)})\n" for name in relations)
+        compilation = self._compile(goals + "".join(rule.text for rule in chosen))
+        compilation.report.raise_if_errors()
+        return compilation
+
+    def _compiles(self, rule: Backward) -> bool:
+        try:
+            self.compiled([rule])
+        except FlintlogError:
+            return False
+        return True
+
+    def _all_rules(self) -> Iterator[Backward]:
+        return chain.from_iterable(self._rules.values())
+
+    def _declared(self, relation: str) -> str:
+        return ", ".join(f"c{i}: {type}" for i, type in enumerate(self._types[relation]))
+
+
+def _is_computed(argument: ast.Argument) -> bool:
+    return any(isinstance(part, ast.Functor | ast.UserFunctor) for part in walk(argument))
+
+
+def _places(kept: Kept | None, columns: list[Array], size: int) -> Array:
+    """Where rows stand; -1 for those of a relation that is not kept."""
+    return np.full(size, -1, np.int64) if kept is None else kept.find(columns, size)

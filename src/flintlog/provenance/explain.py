@@ -1,0 +1,209 @@
+"""Finds out why a row is there, or why it is not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from flintlog.check.checked import CheckedProgram
+from flintlog.compiler import Compilation
+from flintlog.depth import deep_recursion
+from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.local.row_strata import encode
+from flintlog.engines.local.storage.packing import Array
+from flintlog.incremental.maintained import Maintained, Whole
+from flintlog.incremental.rows.net_changes import NEVER
+from flintlog.incremental.state import State
+from flintlog.incremental.stratum import KeptStratum
+from flintlog.provenance.derivations import Derivations, Derived
+from flintlog.provenance.explanation import Explanation, RowName, Step
+from flintlog.provenance.spelling import print_clause, print_literal, spelled, with_values
+from flintlog.provenance.why_not import attempts
+from flintlog.syntax import ast
+from flintlog.types import Kind, Row
+
+# A proof is not followed further down than this, unless told otherwise.
+DEPTH = 30
+# Without rounds, so many rows are looked at before a proof is given up.
+MOST_ROWS = 100_000
+
+
+@deep_recursion()
+def explain(database: Maintained, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
+    """A proof of a row, `depth` rules deep; of a row that the database has not, how far each rule comes."""
+    checked = database.checked()
+    with Whole(database):
+        try:
+            explainer = Explainer(database.state, checked, database.text, database.compiled_with)
+            return explainer.explain(relation, row, depth)
+        except RecursionError:  # of values that Python compares
+            note = "ask for rows with shorter lists"
+            problem = Diagnostic("E971", "values are nested too deeply to be explained", note=note)
+            raise FlintlogError([problem]) from None
+
+
+class Explainer:
+    """`checked` is the program as it was written; `compile` compiles it with a text added."""
+
+    def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
+        self._state, self._checked = state, checked
+        self._derivations = Derivations(state, checked, text, compile)
+        computed = state.normal.computed
+        self._strata = {name: stratum for stratum in state.strata.values() for name in computed[stratum.relations]}
+        self._steps: dict[RowName, Step] = {}
+
+    def explain(self, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
+        kept, kinds = self._state.kept[relation], self._checked_kinds(relation)
+        columns = encode([row], kinds, self._state.machine)
+        [place] = kept.find(columns, 1).tolist()
+        self._derivations.prepare(relation)
+        goal = spelled(relation, row)
+        if place < 0 or kept.new[place] == NEVER:
+            return Explanation(
+                goal,
+                holds=False,
+                attempts=tuple(attempts(self._state, self._checked, self._derivations, relation, columns)),
+            )
+        self._steps = {}
+        self._prove((relation, place), depth)
+        return Explanation(goal, holds=True, root=(relation, place), steps=self._steps)
+
+    def _checked_kinds(self, relation: str) -> tuple[Kind, ...]:
+        return self._state.normal.program.relations[relation].kinds
+
+    # --- Proofs -----------------------------------------------------------------------------------
+
+    def _prove(self, root: RowName, depth: int) -> None:
+        level = {root}
+        for _ in range(depth):
+            level = {row for row in self._steps_of(level) if row not in self._steps}
+            if not level:
+                return
+        for name, place in level:
+            note = "fact" if self._state.kept[name].given[place] else "and so on: ask for this row"
+            self._steps[name, place] = Step(self._text(name, place), note=note)
+
+    def _steps_of(self, rows: Iterable[RowName]) -> Iterator[RowName]:
+        """Finds a step for each row; yields the rows that these begin with."""
+        goals: dict[str, list[int]] = defaultdict(list)
+        for name, place in rows:
+            if self._state.kept[name].given[place]:
+                self._steps[name, place] = Step(self._text(name, place), note="fact")
+            else:
+                goals[name].append(place)
+        rounds = self._rounds(goals)
+        best: dict[RowName, tuple[int, Derived, int]] = {}
+        for derived in self._derivations.of({name: np.array(sorted(some)) for name, some in goals.items()}):
+            name = derived.rule.clause.head.name
+            latest = self._latest(derived, rounds)
+            for i in np.argsort(latest, kind="stable").tolist():
+                head = name, int(derived.heads[i])
+                if latest[i] != NEVER and (head not in best or latest[i] < best[head][0]):
+                    best[head] = int(latest[i]), derived, i
+        for name, places in goals.items():
+            for place in places:
+                if (name, place) in best:
+                    _, derived, i = best[name, place]
+                    step = self._steps[name, place] = self._step(derived, i)
+                    yield from step.rows
+                else:
+                    self._steps[name, place] = Step(self._text(name, place), note=self._without(name))
+
+    def _rounds(self, goals: Mapping[str, Sequence[int]]) -> dict[RowName, int]:
+        """Rounds of rows in strata that do not know them: found among the rows that the goals may come from."""
+        found: dict[RowName, int] = {}
+        open_ = {name: set(some) for name, some in goals.items() if not self._has_rounds(name)}
+        seen = {(name, place) for name, some in open_.items() for place in some}
+        waiting: list[tuple[RowName, list[RowName]]] = []
+        while open_ and len(seen) < MOST_ROWS:
+            places = {name: np.array(sorted(some)) for name, some in open_.items()}
+            open_ = defaultdict(set)
+            for derived in self._derivations.of(places):
+                stratum = self._strata[derived.rule.clause.head.name]
+                for head, rows in self._own_rows(derived, stratum):
+                    waiting.append((head, rows))
+                    for name, place in rows:
+                        if (name, place) not in seen and not self._state.kept[name].given[place]:
+                            open_[name].add(place)
+                            seen.add((name, place))
+        round, changed = 0, True
+        while changed:
+            round += 1
+            ready = {
+                head
+                for head, rows in waiting
+                if head not in found and all(row in found or self._state.kept[row[0]].given[row[1]] for row in rows)
+            }
+            found |= dict.fromkeys(ready, round)
+            changed = bool(ready)
+        return found
+
+    def _own_rows(self, derived: Derived, stratum: KeptStratum) -> Iterator[tuple[RowName, list[RowName]]]:
+        """Derivations with those of their rows that belong to the head's stratum."""
+        name = derived.rule.clause.head.name
+        own = [i for i, atom in enumerate(derived.rule.atoms) if atom.name in stratum.relations]
+        for i, head in enumerate(derived.heads.tolist()):
+            yield (name, head), [(derived.rule.atoms[j].name, int(derived.rows[j][i])) for j in own]
+
+    def _latest(self, derived: Derived, rounds: Mapping[RowName, int]) -> Array:
+        """The round of the last row of the head's stratum in each derivation; NEVER where that is not before the
+        head's."""
+        name = derived.rule.clause.head.name
+        stratum = self._strata[name]
+        if not self._has_rounds(name):
+            latest = [
+                (max((self._round(row, rounds) for row in rows), default=0), rounds.get(head, 0))
+                for head, rows in self._own_rows(derived, stratum)
+            ]
+            return np.array([last if last < own else NEVER for last, own in latest], np.int64)
+        result = np.zeros(derived.heads.size, np.int64)
+        for atom, rows in zip(derived.rule.atoms, derived.rows, strict=True):
+            if atom.name in stratum.relations:
+                result = np.maximum(result, self._state.kept[atom.name].new[rows])
+        return np.where(result < self._state.kept[name].new[derived.heads], result, NEVER)
+
+    def _round(self, row: RowName, rounds: Mapping[RowName, int]) -> int:
+        return 0 if self._state.kept[row[0]].given[row[1]] else rounds.get(row, NEVER)
+
+    def _has_rounds(self, name: str) -> bool:
+        stratum = self._strata[name]
+        return stratum.part.has_clauses and stratum.has_rounds
+
+    def _without(self, name: str) -> str:
+        """Why there is no step for a row."""
+        part = self._strata[name].part
+        if watched := self._state.normal.program.relations[name].delta_of:
+            return f"when a row of `{watched}` came"
+        if part.again:
+            return f"computed as a whole: {part.again}"
+        heads = [clause.head for clause in self._checked.clauses if clause.head.name == name]
+        if any(isinstance(argument, ast.HeadAggregate) for head in heads for argument in head.args):
+            return "its value comes from several rows together"
+        return "no derivation was found"
+
+    def _step(self, derived: Derived, i: int) -> Step:
+        rule = derived.rule
+        values = self._derivations.values(rule, [column[i] for column in derived.columns])
+        kept = self._state.kept
+        rows = [(atom.name, int(places[i])) for atom, places in zip(rule.atoms, derived.rows, strict=True)]
+        others = [part for part in rule.clause.body if not isinstance(part, ast.Atom)]
+        conditions = [print_literal(with_values(part, values)) for part in others]
+        unkept = [print_literal(with_values(atom, values)) for atom in rule.atoms if atom.name not in kept]
+        head = rule.clause.head.name, int(derived.heads[i])
+        if not rule.clause.body:
+            return Step(self._text(*head), note="in the program's text")
+        return Step(
+            self._text(*head),
+            rule=print_clause(rule.clause),
+            rows=tuple(row for row in rows if row[0] in kept),
+            conditions=(*unkept, *conditions),
+        )
+
+    def _text(self, name: str, place: int) -> str:
+        kept = self._state.kept[name]
+        words = [int(column[0]) for column in kept.columns(np.array([place]))]
+        return spelled(
+            name, [self._state.machine.value(w, k) for w, k in zip(words, self._derivations.kinds(name), strict=True)]
+        )
