@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flintlog.engines.local.kernel_stage import Sources
-from flintlog.engines.local.kernels.layout import LEVEL_PROBE
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.rule_code import Level, RuleCode
 from flintlog.engines.local.statistics import Statistics
 
@@ -20,7 +20,7 @@ def filter_levels(
     find something for. `may_filter` says whether a relation can have such an index: the probed one must not change
     while it lasts."""
     for level, following in zip(code.levels[1:], code.levels[2:], strict=False):
-        if level.kind != LEVEL_PROBE or not isinstance(level.source, str) or not level.key:
+        if level.kind != at.LEVEL_PROBE or not isinstance(level.source, str) or not level.key:
             continue
         columns = _own_columns(level, following)
         if columns is None or not isinstance(following.source, str) or not may_filter(level.source, following.source):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from copy import copy
 
 from flintlog.engines.local.kernel_stage import Sources
-from flintlog.engines.local.kernels.layout import LEVEL_GROUPS, LEVEL_PROBE, LEVEL_SCAN
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.rule_code import Level, RuleCode
 from flintlog.engines.local.statistics import Statistics
 
@@ -20,7 +20,7 @@ MIN_DELTA = 1 << 12
 def grouped(code: RuleCode, output: Sequence[str], sources: Sources, statistics: Statistics) -> RuleCode | None:
     """The code with the delta's other columns in an innermost level of their own, if that is right and pays."""
     first = code.levels[0]
-    if first.kind != LEVEL_SCAN or not first.delta or len(code.levels) < 3 or first.source is None:
+    if first.kind != at.LEVEL_SCAN or not first.delta or len(code.levels) < 3 or first.source is None:
         return None
     read = {register for level in code.levels for register in _reads(level)}
     key = [(register, column) for register, column in first.binds if register in read]
@@ -34,8 +34,8 @@ def grouped(code: RuleCode, output: Sequence[str], sources: Sources, statistics:
     register_of = {column: register for register, column in key}
     registers = tuple(register_of[column] for column in columns)
     result = copy(code)
-    outer = Level(LEVEL_GROUPS, first.source, columns, (), key, first.steps, delta=True)
-    inner = Level(LEVEL_PROBE, first.source, columns, registers, rest, delta=True)
+    outer = Level(at.LEVEL_GROUPS, first.source, columns, (), key, first.steps, delta=True)
+    inner = Level(at.LEVEL_PROBE, first.source, columns, registers, rest, delta=True)
     result.levels = [outer, *code.levels[1:], inner]
     innermost = {register for register, _ in rest}
     result.level_of = {

@@ -8,53 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from flintlog.engines.local.kernels.layout import (
-    DONE,
-    L_BACK,
-    L_BINDS,
-    L_KEYS,
-    L_KIND,
-    L_NBINDS,
-    L_NKEYS,
-    L_NSTEPS,
-    L_SOURCE,
-    L_STEPS,
-    LEVEL_BATCH,
-    LEVEL_GROUPS,
-    LEVEL_PROBE,
-    LEVEL_SCAN,
-    LEVEL_WORDS,
-    OP_CONTAINS,
-    P_CAPACITY,
-    P_CHECKED,
-    P_CHUNK,
-    P_CONSTANTS,
-    P_CURSOR,
-    P_END,
-    P_FUSED,
-    P_HEAD,
-    P_LEVELS,
-    P_NCONSTANTS,
-    P_NLEVELS,
-    P_NOUT,
-    P_OUT,
-    P_SHARED,
-    P_SINK,
-    PAUSED,
-    S_A,
-    S_B,
-    S_NKEYS,
-    S_OP,
-    S_TO,
-    SINK_BATCH,
-    SINK_RELATION,
-    STEP_WORDS,
-    T_AGAIN,
-    T_BUDGET,
-    T_LEVEL,
-    T_REGISTERS,
-    T_ROOM,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.rule_code import Level, RuleCode
 from flintlog.engines.local.storage.block import Block, block_of
@@ -83,14 +37,14 @@ class KernelStage:
         self._levels = [self._level(level) for level in code.levels]
         self._back = code.back_level(output)
         for block in self._levels:
-            block[L_BACK] = self._back
-        self.rule = Block(P_LEVELS + len(self._levels))
-        self.rule[P_NLEVELS] = len(self._levels)
+            block[at.L_BACK] = self._back
+        self.rule = Block(at.P_LEVELS + len(self._levels))
+        self.rule[at.P_NLEVELS] = len(self._levels)
         for depth, block in enumerate(self._levels):
-            self.rule[P_LEVELS + depth] = block.address
+            self.rule[at.P_LEVELS + depth] = block.address
         pairs = [word for value, register in code.constants.items() for word in (register, value)]
-        self.rule[P_NCONSTANTS], self.rule[P_CONSTANTS] = len(code.constants), self._list(pairs)
-        self.rule[P_NOUT] = len(output)
+        self.rule[at.P_NCONSTANTS], self.rule[at.P_CONSTANTS] = len(code.constants), self._list(pairs)
+        self.rule[at.P_NOUT] = len(output)
         self._registers = [code.registers[name] for name in output]
         self.out = self._list(self._registers)
         self._fusable = self._is_fusable()
@@ -98,7 +52,7 @@ class KernelStage:
         self._checked = any(name not in code.origin for name in output)
         self.batch_columns = Block(len(code.given))  # addresses of the columns of a batch
         if self.begins_with_batch:
-            self._levels[0][L_SOURCE] = self.batch_columns.address
+            self._levels[0][at.L_SOURCE] = self.batch_columns.address
         self._indexes: list[Index] | None = None
         read = [level.source for level in code.levels] + [step.source for level in code.levels for step in level.steps]
         self._is_lasting = not any(isinstance(source, Node) for source in read)
@@ -113,18 +67,26 @@ class KernelStage:
         return self._keep[-1].address
 
     def _level(self, level: Level) -> Block:
-        steps = Block(STEP_WORDS * len(level.steps))
+        steps = Block(at.STEP_WORDS * len(level.steps))
         for place, step in enumerate(level.steps):
-            at = STEP_WORDS * place
-            steps[at + S_OP], steps[at + S_TO], steps[at + S_A], steps[at + S_B] = step.op, step.to, step.a, step.b
+            where = at.STEP_WORDS * place
+            steps[where + at.S_OP], steps[where + at.S_TO], steps[where + at.S_A], steps[where + at.S_B] = (
+                step.op,
+                step.to,
+                step.a,
+                step.b,
+            )
             if step.source is not None:
-                steps[at + S_B], steps[at + S_NKEYS] = self._list(step.registers), len(step.registers)
+                steps[where + at.S_B], steps[where + at.S_NKEYS] = self._list(step.registers), len(step.registers)
         self._steps.append(steps)
-        block = Block(LEVEL_WORDS)
-        block[L_KIND] = level.kind
-        block[L_NKEYS], block[L_KEYS] = len(level.registers), self._list(level.registers)
-        block[L_NBINDS], block[L_BINDS] = len(level.binds), self._list([word for pair in level.binds for word in pair])
-        block[L_NSTEPS], block[L_STEPS] = len(level.steps), steps.address
+        block = Block(at.LEVEL_WORDS)
+        block[at.L_KIND] = level.kind
+        block[at.L_NKEYS], block[at.L_KEYS] = len(level.registers), self._list(level.registers)
+        block[at.L_NBINDS], block[at.L_BINDS] = (
+            len(level.binds),
+            self._list([word for pair in level.binds for word in pair]),
+        )
+        block[at.L_NSTEPS], block[at.L_STEPS] = len(level.steps), steps.address
         return block
 
     def _is_fusable(self) -> bool:
@@ -132,7 +94,7 @@ class KernelStage:
         last = len(self.code.levels) - 1
         level = self.code.levels[last]
         plain = all(name in self.code.origin for name in self.output)
-        return last > 0 and level.kind == LEVEL_PROBE and not level.steps and self._back == last and plain
+        return last > 0 and level.kind == at.LEVEL_PROBE and not level.steps and self._back == last and plain
 
     def _fused_names(self) -> list[int]:
         columns = dict(self.code.levels[-1].binds)
@@ -147,11 +109,15 @@ class KernelStage:
         fits = self._prepare(into)
         rule = self.rule
         columns = self._bind(batch, size)
-        if rule[P_CURSOR] >= rule[P_END]:
+        if rule[at.P_CURSOR] >= rule[at.P_END]:
             return
-        rule[P_SINK], rule[P_HEAD], rule[P_CHECKED] = SINK_RELATION, into.block.address, self._checked or not fits
+        rule[at.P_SINK], rule[at.P_HEAD], rule[at.P_CHECKED] = (
+            at.SINK_RELATION,
+            into.block.address,
+            self._checked or not fits,
+        )
         fused = self._fusable and fits and into.is_packed and self.sources(self._last_source).is_packed
-        rule[P_FUSED], rule[P_OUT] = fused, self._fused_out if fused else self.out
+        rule[at.P_FUSED], rule[at.P_OUT] = fused, self._fused_out if fused else self.out
         late: list[list[int]] = []
         workers.make_room(self.code.register_count)
         workers.run(rule, into, lambda block: self._outside(block, into, workers, late), tick)
@@ -165,14 +131,14 @@ class KernelStage:
         # Most batches of an update are small; room for many rows would take longer to get than these to find.
         room = BATCH if not self.begins_with_batch else min(BATCH, max(FEW_ROWS, 16 * size))
         buffer = np.empty((max(1, len(self.output)), room), np.int64)
-        rule[P_SINK], rule[P_HEAD], rule[P_CAPACITY] = SINK_BATCH, address(buffer), room
-        rule[P_FUSED], rule[P_OUT], rule[P_SHARED], rule[P_CHUNK] = 0, self.out, 0, 1024
+        rule[at.P_SINK], rule[at.P_HEAD], rule[at.P_CAPACITY] = at.SINK_BATCH, address(buffer), room
+        rule[at.P_FUSED], rule[at.P_OUT], rule[at.P_SHARED], rule[at.P_CHUNK] = 0, self.out, 0, 1024
         kernels().begin(rule.address, thread.address)
-        state = PAUSED
-        while state != DONE:
-            thread[T_ROOM], thread[T_BUDGET] = room, BUDGET
+        state = at.PAUSED
+        while state != at.DONE:
+            thread[at.T_ROOM], thread[at.T_BUDGET] = room, BUDGET
             state = kernels().run_rule(rule.address, thread.address)
-            count = room - thread[T_ROOM]
+            count = room - thread[at.T_ROOM]
             if count:
                 yield {name: buffer[i, :count].copy() for i, name in enumerate(self.output)}, count
         del columns
@@ -180,11 +146,11 @@ class KernelStage:
     @cached_property
     def thread(self) -> Block:
         """What a thread keeps that runs this from a batch to a batch."""
-        return Block(T_REGISTERS + self.code.register_count)
+        return Block(at.T_REGISTERS + self.code.register_count)
 
     @property
     def begins_with_batch(self) -> bool:
-        return self.code.levels[0].kind == LEVEL_BATCH
+        return self.code.levels[0].kind == at.LEVEL_BATCH
 
     def indexes(self) -> list[Index]:
         """The indexes that it uses, as they are now."""
@@ -213,18 +179,18 @@ class KernelStage:
         """The same, and at the batch. Returns what must not be freed meanwhile."""
         self.refresh()
         first, rule = self.code.levels[0], self.rule
-        if first.kind == LEVEL_BATCH:
+        if first.kind == at.LEVEL_BATCH:
             kept = [np.ascontiguousarray(batch[name]) for name in self.code.given]
             for place, column in enumerate(kept):
                 self.batch_columns[place] = address(column)
-            rule[P_CURSOR], rule[P_END] = 0, size
+            rule[at.P_CURSOR], rule[at.P_END] = 0, size
             return kept
         assert first.source is not None
         relation = self.sources(first.source)
-        if first.kind == LEVEL_GROUPS:
-            rule[P_CURSOR], rule[P_END] = 0, relation.delta_index(first.key).groups
+        if first.kind == at.LEVEL_GROUPS:
+            rule[at.P_CURSOR], rule[at.P_END] = 0, relation.delta_index(first.key).groups
         else:
-            rule[P_CURSOR], rule[P_END] = relation.delta if first.delta else 0, relation.visible
+            rule[at.P_CURSOR], rule[at.P_END] = relation.delta if first.delta else 0, relation.visible
         return []
 
     def _point(self) -> None:
@@ -233,16 +199,16 @@ class KernelStage:
         for depth, level in enumerate(self.code.levels):
             if level.source is not None:
                 relation = self.sources(level.source)
-                source = relation.block if level.kind == LEVEL_SCAN else self._index(level, relation).block
-                self._levels[depth][L_SOURCE] = source.address
+                source = relation.block if level.kind == at.LEVEL_SCAN else self._index(level, relation).block
+                self._levels[depth][at.L_SOURCE] = source.address
             for place, step in enumerate(level.steps):
                 if step.source is not None:
                     relation = self.sources(step.source)
                     source = (relation.looked_up or relation).block
-                    if step.op != OP_CONTAINS:
+                    if step.op != at.OP_CONTAINS:
                         self._indexes.append(relation.index(step.positions))
                         source = self._indexes[-1].block
-                    self._steps[depth][STEP_WORDS * place + S_A] = source.address
+                    self._steps[depth][at.STEP_WORDS * place + at.S_A] = source.address
 
     def _index(self, level: Level, relation: Relation) -> Index:
         if level.delta:
@@ -275,19 +241,19 @@ class KernelStage:
     def _outside(self, thread: Block, into: Relation, workers: Workers, late: list[list[int]]) -> None:
         """A row of the head is outside what is known of its values. If it does not even fit into the packing, rows are
         packed anew, or the row is kept for later where the rule is in the middle of an index of these very rows."""
-        row = [thread[T_REGISTERS + register] for register in self._registers]
+        row = [thread[at.T_REGISTERS + register] for register in self._registers]
         if not into.widen(row):
             if into.is_held or self.reads(into):
                 late.append(row)
-                thread[T_AGAIN], thread[T_LEVEL] = 0, self._back
+                thread[at.T_AGAIN], thread[at.T_LEVEL] = 0, self._back
             else:
                 workers.flush(self.rule, into)
                 into.prepare([(value, value) for value in row], COMPUTED_SPARE)
 
     def reads(self, relation: Relation) -> bool:
         """Whether an index of the relation is in use."""
-        sources = [level.source for level in self.code.levels if level.kind != LEVEL_SCAN]
-        sources += [step.source for level in self.code.levels for step in level.steps if step.op != OP_CONTAINS]
+        sources = [level.source for level in self.code.levels if level.kind != at.LEVEL_SCAN]
+        sources += [step.source for level in self.code.levels for step in level.steps if step.op != at.OP_CONTAINS]
         return any(source is not None and self.sources(source) is relation for source in sources)
 
     @property

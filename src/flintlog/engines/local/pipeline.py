@@ -10,7 +10,7 @@ import numpy as np
 
 from flintlog.engines.local.grouping import MIN_DELTA
 from flintlog.engines.local.kernel_stage import KernelStage, Sources
-from flintlog.engines.local.kernels.layout import BUFFER_WORDS
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.plan import Plan, PlanStep, Probe
 from flintlog.engines.local.rule_code import RuleCode, computable, in_kernels
 from flintlog.engines.local.storage.best_relation import BestRelation
@@ -61,7 +61,7 @@ class Pipeline:
         self._built_for: bool | None = None
 
     def run(self, into: Relation) -> None:
-        direct = not isinstance(into, BestRelation) and into.arity <= BUFFER_WORDS
+        direct = not isinstance(into, BestRelation) and into.arity <= at.BUFFER_WORDS
         if self._built_for is not direct:
             self._build(direct)
             self._built_for = direct

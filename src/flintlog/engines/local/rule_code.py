@@ -5,36 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flintlog.engines.local.kernels.layout import (
-    BUFFER_WORDS,
-    LEVEL_BATCH,
-    LEVEL_PROBE,
-    LEVEL_SCAN,
-    MAX_LEVELS,
-    OP_ADD,
-    OP_AND,
-    OP_CONTAINS,
-    OP_COPY,
-    OP_DIV,
-    OP_EQ,
-    OP_EXISTS,
-    OP_GE,
-    OP_GT,
-    OP_LE,
-    OP_LT,
-    OP_MAX,
-    OP_MIN,
-    OP_MOD,
-    OP_MUL,
-    OP_NE,
-    OP_OR,
-    OP_SUB,
-    OP_UGE,
-    OP_UGT,
-    OP_ULE,
-    OP_ULT,
-    OP_XOR,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.plan import PlanStep, Probe
 from flintlog.engines.queries.query import Absent
 from flintlog.engines.reference.closures import Machine
@@ -42,12 +13,12 @@ from flintlog.ir.nodes import Let, Node, Where
 from flintlog.ir.scalar import Call, Column, Compare, Const, Reinterpret, Scalar
 from flintlog.types import Kind
 
-_ARITHMETIC = {"+": OP_ADD, "-": OP_SUB, "*": OP_MUL, "band": OP_AND, "bor": OP_OR, "bxor": OP_XOR}
-_NUMBERS_ONLY = {"min": OP_MIN, "max": OP_MAX}
-_DIVISION = {"/": OP_DIV, "%": OP_MOD}
-_EQUAL = {"=": OP_EQ, "!=": OP_NE}
-_SIGNED = {"<": OP_LT, "<=": OP_LE, ">": OP_GT, ">=": OP_GE}
-_UNSIGNED = {"<": OP_ULT, "<=": OP_ULE, ">": OP_UGT, ">=": OP_UGE}
+_ARITHMETIC = {"+": at.OP_ADD, "-": at.OP_SUB, "*": at.OP_MUL, "band": at.OP_AND, "bor": at.OP_OR, "bxor": at.OP_XOR}
+_NUMBERS_ONLY = {"min": at.OP_MIN, "max": at.OP_MAX}
+_DIVISION = {"/": at.OP_DIV, "%": at.OP_MOD}
+_EQUAL = {"=": at.OP_EQ, "!=": at.OP_NE}
+_SIGNED = {"<": at.OP_LT, "<=": at.OP_LE, ">": at.OP_GT, ">=": at.OP_GE}
+_UNSIGNED = {"<": at.OP_ULT, "<=": at.OP_ULE, ">": at.OP_UGT, ">=": at.OP_UGE}
 
 
 def in_kernels(step: PlanStep, whole_words: bool) -> bool:
@@ -142,7 +113,7 @@ class RuleCode:
         self._last = 0
         self.given = list(given or ())
         if given is not None:
-            self.levels.append(Level(LEVEL_BATCH))
+            self.levels.append(Level(at.LEVEL_BATCH))
             self.levels[0].binds = [(self._bound(name), i) for i, name in enumerate(self.given)]
 
     @property
@@ -161,13 +132,13 @@ class RuleCode:
 
     def has_room(self) -> bool:
         """Whether there may be further levels, for another step and for a delta by groups."""
-        return len(self.levels) < MAX_LEVELS - 2
+        return len(self.levels) < at.MAX_LEVELS - 2
 
     # --- Steps ------------------------------------------------------------------------------------
 
     def add(self, step: PlanStep) -> None:
         if not self.levels and not (isinstance(step, Probe) and not step.key):
-            self.levels.append(Level(LEVEL_BATCH))
+            self.levels.append(Level(at.LEVEL_BATCH))
         match step:
             case Probe():
                 self._probe(step)
@@ -192,7 +163,7 @@ class RuleCode:
             self.computed.add(name)
             return register
         target = self._bound(name)
-        self._step(Step(OP_COPY, target, register, register))
+        self._step(Step(at.OP_COPY, target, register, register))
         self.computed.add(name)
         return target
 
@@ -205,10 +176,10 @@ class RuleCode:
             self._test(source, probe.key, registers, True, len(probe.rows.variables))
             return
         if not self.levels:
-            level = Level(LEVEL_SCAN, source, delta=probe.delta)
+            level = Level(at.LEVEL_SCAN, source, delta=probe.delta)
         else:
             values = tuple(self.registers[v.name] for v in probe.values)
-            level = Level(LEVEL_PROBE, source, probe.key, values, delta=probe.delta)
+            level = Level(at.LEVEL_PROBE, source, probe.key, values, delta=probe.delta)
         self.levels.append(level)
         same = {position: first for first, position in probe.same}
         tested = {first for first, _ in probe.same}
@@ -220,7 +191,7 @@ class RuleCode:
         for position, first in same.items():
             register = self._new()
             level.binds.append((register, position))
-            self._step(Step(OP_EQ, 1, places[first], register))
+            self._step(Step(at.OP_EQ, 1, places[first], register))
 
     def _wants(self, probe: Probe) -> bool:
         """Whether anybody reads what a probe binds; if not, it is enough that there is a row."""
@@ -229,7 +200,7 @@ class RuleCode:
     def _test(
         self, source: str | Node, positions: Sequence[int], registers: Sequence[int], wanted: bool, arity: int
     ) -> None:
-        op = OP_CONTAINS if len(positions) == arity <= BUFFER_WORDS else OP_EXISTS
+        op = at.OP_CONTAINS if len(positions) == arity <= at.BUFFER_WORDS else at.OP_EXISTS
         self._step(Step(op, int(wanted), 0, 0, source, tuple(positions), tuple(registers)))
 
     # --- Values -----------------------------------------------------------------------------------
@@ -260,7 +231,7 @@ class RuleCode:
         if isinstance(scalar, Column):
             return scalar.name
         if not self.levels:
-            self.levels.append(Level(LEVEL_BATCH))
+            self.levels.append(Level(at.LEVEL_BATCH))
         name = f"={len(self.registers)}"
         self._let(name, scalar)
         return name

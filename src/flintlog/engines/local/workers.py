@@ -6,20 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from flintlog.engines.local.kernels.layout import (
-    BUFFER_WORDS,
-    DONE,
-    FULL,
-    OUTSIDE,
-    P_CHUNK,
-    P_CURSOR,
-    P_END,
-    P_SHARED,
-    T_BUDGET,
-    T_COUNT,
-    T_REGISTERS,
-    T_ROOM,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.library import kernels
 from flintlog.engines.local.storage.block import Block
 from flintlog.engines.local.storage.relation import Relation
@@ -52,12 +39,12 @@ class Workers:
         """Gives threads so many registers at least."""
         if registers > self._registers:
             self._registers = registers
-            self._blocks = [Block(T_REGISTERS + registers) for _ in range(self._threads)]
+            self._blocks = [Block(at.T_REGISTERS + registers) for _ in range(self._threads)]
 
     def run(self, rule: Block, into: Relation, outside: Callable[[Block], None], tick: Callable[[], None]) -> None:
         """Runs a rule to its end. `outside` takes over a row of a thread's registers that the packing does not fit."""
-        rows = rule[P_END] - rule[P_CURSOR]
-        rule[P_SHARED], rule[P_CHUNK] = 0, max(1, min(1024, rows // (8 * len(self._blocks))))
+        rows = rule[at.P_END] - rule[at.P_CURSOR]
+        rule[at.P_SHARED], rule[at.P_CHUNK] = 0, max(1, min(1024, rows // (8 * len(self._blocks))))
         run_rule, first = kernels().run_rule, self._blocks[0]
         for block in self._blocks:
             kernels().begin(rule.address, block.address)
@@ -66,7 +53,7 @@ class Workers:
         while True:
             room = into.reserve(ROOM * len(running)) // len(running)
             for block in running:
-                block[T_ROOM], block[T_BUDGET] = room, budget
+                block[at.T_ROOM], block[at.T_BUDGET] = room, budget
             if len(running) == 1:
                 states = [run_rule(rule.address, running[0].address)]
             else:
@@ -74,12 +61,12 @@ class Workers:
                 others = [self._pool.submit(run_rule, rule.address, block.address) for block in running[1:]]
                 states = [run_rule(rule.address, running[0].address), *(other.result() for other in others)]
             for state, block in zip(states, running, strict=True):
-                if state == OUTSIDE:
+                if state == at.OUTSIDE:
                     outside(block)
-            running = [block for state, block in zip(states, running, strict=True) if state != DONE]
+            running = [block for state, block in zip(states, running, strict=True) if state != at.DONE]
             if not running:
                 return
-            if budget == ALONE and FULL not in states:
+            if budget == ALONE and at.FULL not in states:
                 budget = BUDGET
                 running += self._join(rule)
             tick()
@@ -87,8 +74,8 @@ class Workers:
     def flush(self, rule: Block, into: Relation) -> None:
         """Puts what threads have buffered into the relation, before its rows are packed anew."""
         for block in self._blocks:
-            while block[T_COUNT]:
-                block[T_ROOM] = into.reserve(BUFFER_WORDS)
+            while block[at.T_COUNT]:
+                block[at.T_ROOM] = into.reserve(at.BUFFER_WORDS)
                 kernels().flush_rule(rule.address, block.address)
 
     def in_parts(self, work: Callable[[int, int], None], size: int) -> None:
@@ -122,5 +109,5 @@ class Workers:
 
     def _join(self, rule: Block) -> list[Block]:
         """Further threads for a rule that turns out to be long."""
-        rule[P_SHARED] = 1
+        rule[at.P_SHARED] = 1
         return self._blocks[1:]

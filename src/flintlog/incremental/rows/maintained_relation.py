@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from flintlog.engines.local.kernels import update_layout as up
 from flintlog.engines.local.kernels.library import address, kernels
-from flintlog.engines.local.kernels.update_layout import K_ROOM
 from flintlog.engines.local.storage.packing import Array, packing_for, range_of
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.storage.resources import Resources
@@ -122,7 +122,7 @@ class Kept:
                 done = kernels().enter_columns(self.block.address, done, size, address(found))
                 if done in (size, stuck):
                     return done
-                if self.relation.size >= self.block[K_ROOM]:
+                if self.relation.size >= self.block[up.K_ROOM]:
                     self.make_room()
                     continue
                 ranges, stuck = [range_of(column[done:]) for column in held], done
@@ -242,7 +242,7 @@ class Kept:
         """Kernels may enter so many rows, or as many as there is room for. The first one says what values there are."""
         size = self.relation.size
         rooms = size + self.relation.reserve(more), self.places.reserve(size + more), self.old.size
-        self.block[K_ROOM] = min(rooms) if self.relation.ranges is not None else 0
+        self.block[up.K_ROOM] = min(rooms) if self.relation.ranges is not None else 0
 
     def take_over(self) -> None:
         """What kernels have changed."""
@@ -370,8 +370,8 @@ class Kept:
         other = Kept(relation)
         other._grow(rounds.size)
         other.new[: rounds.size] = rounds
-        at = other.enter(self.columns(rows), rows.size)
-        other.old[at], other.given[at] = self.old[rows], self.given[rows]
+        where = other.enter(self.columns(rows), rows.size)
+        other.old[where], other.given[where] = self.old[rows], self.given[rows]
         other.size, other.before = self.size, self
         return other
 

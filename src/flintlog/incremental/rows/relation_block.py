@@ -7,26 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from flintlog.engines.local.kernels import update_layout as up
 from flintlog.engines.local.kernels.library import address
-from flintlog.engines.local.kernels.update_layout import (
-    K_ASKED,
-    K_CAPACITY,
-    K_COME,
-    K_COUNTS,
-    K_LATE,
-    K_MARKS,
-    K_NASKED,
-    K_NCOME,
-    K_NEW,
-    K_NLATE,
-    K_NSAVED,
-    K_OLD,
-    K_PLACES,
-    K_RELATION,
-    K_SAVED,
-    K_SAVED_ROOM,
-    KEPT_WORDS,
-)
 from flintlog.engines.local.storage.block import Block
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
@@ -40,10 +22,10 @@ class KeptBlock(Block):
     """Rows that have changed are in lists while a stratum is updated, and only then."""
 
     def __new__(cls, relation: Relation, places: RowPlaces) -> Self:
-        return super().__new__(cls, KEPT_WORDS)
+        return super().__new__(cls, up.KEPT_WORDS)
 
     def __init__(self, relation: Relation, places: RowPlaces) -> None:
-        self[K_RELATION], self[K_PLACES] = relation.block.address, places.block.address
+        self[up.K_RELATION], self[up.K_PLACES] = relation.block.address, places.block.address
         self._marks: NDArray[np.int32] = np.zeros(0, np.int32)
         self._lists: Array = np.empty((3, 0), np.int64)
         self._saved: Array = np.empty(0, np.int64)
@@ -52,13 +34,13 @@ class KeptBlock(Block):
 
     def point(self, old: NDArray[np.int32], new: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
         """What is known of rows stands there now."""
-        self[K_OLD], self[K_NEW], self[K_COUNTS] = address(old), address(new), address(counts)
+        self[up.K_OLD], self[up.K_NEW], self[up.K_COUNTS] = address(old), address(new), address(counts)
         if self._marks.size:
             self._mark(new.size)
 
     def _mark(self, rows: int) -> None:
         self._marks = np.zeros(rows, np.int32)  # no row is being settled where rows are entered
-        self[K_MARKS] = address(self._marks)
+        self[up.K_MARKS] = address(self._marks)
 
     # --- The relations that an update reads -------------------------------------------------------
 
@@ -66,11 +48,16 @@ class KeptBlock(Block):
         """The rows that have gone and come are those of a stratum below."""
         self._is_of_others = True
         self._read = late, come = np.ascontiguousarray(late), np.ascontiguousarray(come)
-        self[K_LATE], self[K_NLATE], self[K_COME], self[K_NCOME] = address(late), late.size, address(come), come.size
+        self[up.K_LATE], self[up.K_NLATE], self[up.K_COME], self[up.K_NCOME] = (
+            address(late),
+            late.size,
+            address(come),
+            come.size,
+        )
 
     def end(self) -> None:
         """There are no rows in any list."""
-        self[K_NLATE] = self[K_NCOME] = self[K_NASKED] = self[K_NSAVED] = 0
+        self[up.K_NLATE] = self[up.K_NCOME] = self[up.K_NASKED] = self[up.K_NSAVED] = 0
         self._read = None
 
     def make_ready(self, rows: int) -> None:
@@ -88,7 +75,7 @@ class KeptBlock(Block):
         if self._is_of_others:
             self._point_at_lists()
         self._lists[0, : late.size], self._lists[1, : come.size] = late, come
-        self[K_NLATE], self[K_NCOME] = late.size, come.size
+        self[up.K_NLATE], self[up.K_NCOME] = late.size, come.size
 
     def make_lists(self, rows: int) -> None:
         """Makes room for so many rows in each list, and for as many that are changed."""
@@ -97,25 +84,25 @@ class KeptBlock(Block):
             longer[:, : self._lists.shape[1]] = self._lists
             self._lists = longer
             self._point_at_lists()
-        wanted = 2 * (self[K_NSAVED] + rows)
+        wanted = 2 * (self[up.K_NSAVED] + rows)
         if wanted > self._saved.size:
             self._saved = np.concatenate((self._saved, np.empty(2 * wanted - self._saved.size, np.int64)))
-            self[K_SAVED], self[K_SAVED_ROOM] = address(self._saved), self._saved.size // 2
+            self[up.K_SAVED], self[up.K_SAVED_ROOM] = address(self._saved), self._saved.size // 2
 
     def _point_at_lists(self) -> None:
         self._is_of_others = False
         late, come, asked = self._lists
-        self[K_LATE], self[K_COME], self[K_ASKED] = address(late), address(come), address(asked)
-        self[K_CAPACITY] = self._lists.shape[1]
+        self[up.K_LATE], self[up.K_COME], self[up.K_ASKED] = address(late), address(come), address(asked)
+        self[up.K_CAPACITY] = self._lists.shape[1]
 
     def saved(self) -> tuple[Array, NDArray[np.int32]]:
         """The places that were changed, and the counts they had, the last change first."""
-        pairs = self._saved[: 2 * self[K_NSAVED]]
+        pairs = self._saved[: 2 * self[up.K_NSAVED]]
         return pairs[-2::-2].copy(), pairs[-1::-2].astype(np.int32)
 
     def rows(self, which: int) -> Array:
         """A copy of one of the lists: K_LATE, K_COME, K_ASKED."""
-        lists = {K_LATE: (0, K_NLATE), K_COME: (1, K_NCOME), K_ASKED: (2, K_NASKED)}
+        lists = {up.K_LATE: (0, up.K_NLATE), up.K_COME: (1, up.K_NCOME), up.K_ASKED: (2, up.K_NASKED)}
         place, length = lists[which]
         of = self._read[place] if self._read is not None else self._lists[place]
         return of[: self[length]].copy()

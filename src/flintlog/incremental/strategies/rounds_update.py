@@ -26,34 +26,8 @@ from contextlib import suppress
 import numpy as np
 
 from flintlog.diagnostics import InternalError
+from flintlog.engines.local.kernels import update_layout as up
 from flintlog.engines.local.kernels.library import address, kernels
-from flintlog.engines.local.kernels.update_layout import (
-    ADDED,
-    AGAIN,
-    COUNT,
-    COUNTED,
-    FINISHED,
-    K_ASKED,
-    K_COME,
-    K_LATE,
-    NEEDS_INDEXES,
-    NEEDS_INSTANCES,
-    NEEDS_LISTS,
-    NEEDS_RANGE,
-    NEEDS_ROUNDS,
-    NEEDS_ROWS,
-    NEEDS_SEARCH,
-    NEEDS_TELLING,
-    NEEDS_WAITING,
-    REMOVED,
-    U_CLAUSE,
-    U_INSTANCES,
-    U_PHASE,
-    U_STALE,
-    U_STEP,
-    U_WANTED,
-    U_WHERE,
-)
 from flintlog.engines.local.storage.block import block_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.chosen_rows import ChosenRows
@@ -88,7 +62,7 @@ class StratumUpdate(RuleUpdate):
         try:
             self._begin(difference)
             self._put_off_rules(difference)
-            while (need := kernels().run_update(self._workspace.address)) != FINISHED:
+            while (need := kernels().run_update(self._workspace.address)) != up.FINISHED:
                 self._provide(need)
             is_finished = True
         except _PackedAnew:
@@ -127,42 +101,42 @@ class StratumUpdate(RuleUpdate):
         workspace, code = self._workspace, self._code
         for kept in code.own.values():
             kept.catch_up()
-        if need == NEEDS_TELLING:
+        if need == up.NEEDS_TELLING:
             self._tell()
-        elif need == NEEDS_SEARCH:
+        elif need == up.NEEDS_SEARCH:
             clause, number = self._search()
             code.make(clause, number, workspace)
-        elif need == NEEDS_INSTANCES:
+        elif need == up.NEEDS_INSTANCES:
             self._find_instances()
-        elif need == NEEDS_INDEXES:
+        elif need == up.NEEDS_INDEXES:
             code.look_after_indexes(workspace)
-            workspace[U_STALE] = 0
-        elif need == NEEDS_ROUNDS:
-            workspace.make_rounds(workspace[U_WANTED])
-        elif need == NEEDS_WAITING:
+            workspace[up.U_STALE] = 0
+        elif need == up.NEEDS_ROUNDS:
+            workspace.make_rounds(workspace[up.U_WANTED])
+        elif need == up.NEEDS_WAITING:
             workspace.make_waiting()
-        elif need == NEEDS_LISTS:
-            rows = workspace[U_WANTED]
+        elif need == up.NEEDS_LISTS:
+            rows = workspace[up.U_WANTED]
             workspace.make_settled(rows)
             for kept in code.own.values():
                 kept.block.make_lists(rows)
-        elif need == NEEDS_ROWS:
-            kept = code.by_address[workspace[U_WHERE]]
+        elif need == up.NEEDS_ROWS:
+            kept = code.by_address[workspace[up.U_WHERE]]
             kept.make_room_for(workspace.values(kept.relation.arity))
-            workspace[U_STALE] = 1
-        elif need == NEEDS_RANGE:
-            self._widen(code.by_address[workspace[U_WHERE]])
+            workspace[up.U_STALE] = 1
+        elif need == up.NEEDS_RANGE:
+            self._widen(code.by_address[workspace[up.U_WHERE]])
         else:
             raise InternalError("incremental", f"an update needs {need}")
 
     def _tell(self) -> None:
-        instances, self._workspace[U_INSTANCES] = self._workspace[U_INSTANCES], 0
+        instances, self._workspace[up.U_INSTANCES] = self._workspace[up.U_INSTANCES], 0
         self._tick(instances)
 
     def _widen(self, kept: Kept) -> None:
         """Makes a log take a row with values beyond those that it has."""
         row = self._workspace.values(kept.relation.arity)
-        self._workspace[U_STALE] = 1
+        self._workspace[up.U_STALE] = 1
         if not kept.relation.widen(row):
             kept.relation.prepare([(value, value) for value in row])
             raise _PackedAnew
@@ -171,36 +145,36 @@ class StratumUpdate(RuleUpdate):
 
     def _search(self) -> tuple[int, int]:
         """The number of the clause that an update has come to, and of its search."""
-        clause = self._workspace[U_CLAUSE]
-        if self._workspace[U_PHASE] == COUNT:
+        clause = self._workspace[up.U_CLAUSE]
+        if self._workspace[up.U_PHASE] == up.COUNT:
             return clause, self._code.clauses[clause].width
-        return clause, self._workspace[U_STEP] // 2
+        return clause, self._workspace[up.U_STEP] // 2
 
     def _find_instances(self) -> None:
         """Those of the search that an update has come to."""
         workspace = self._workspace
         number, place = self._search()
-        step, code = workspace[U_STEP], self._code.clauses[number]
+        step, code = workspace[up.U_STEP], self._code.clauses[number]
         clause = code.clause.instances.clause
         relation = clause.relation if place == code.width else clause.places[place].relation
-        if workspace[U_PHASE] == COUNT:
-            kind, rows = COUNTED, K_ASKED
+        if workspace[up.U_PHASE] == up.COUNT:
+            kind, rows = up.COUNTED, up.K_ASKED
         elif place == code.width:
-            kind, rows = AGAIN, K_LATE
+            kind, rows = up.AGAIN, up.K_LATE
         else:
-            kind = ADDED if step % 2 else REMOVED
-            rows = K_LATE if (kind == REMOVED) != clause.places[place].negated else K_COME
+            kind = up.ADDED if step % 2 else up.REMOVED
+            rows = up.K_LATE if (kind == up.REMOVED) != clause.places[place].negated else up.K_COME
         kept = self._code.kept[relation]
         chosen = ChosenRows(kept, kept.block.rows(rows))
         instances = code.clause.instances
         found = instances.of_head(chosen) if place == code.width else instances.at_place(place, chosen)
         self._take(kind, code, place, found)
-        workspace[U_STEP] = step + 1
+        workspace[up.U_STEP] = step + 1
 
     def _put_off_rules(self, difference: Difference) -> None:
         """A rule is the last place of its instances."""
         codes = {id(code.clause): code for code in self._code.clauses}
-        for kind, clauses in ((REMOVED, difference.rules_lost), (ADDED, difference.rules_gained)):
+        for kind, clauses in ((up.REMOVED, difference.rules_lost), (up.ADDED, difference.rules_gained)):
             for clause in clauses:
                 code = codes[id(clause)]
                 self._take(kind, code, code.width, clause.instances.all())
@@ -214,7 +188,7 @@ class StratumUpdate(RuleUpdate):
         """The places of heads, which may make the log move, or pack its rows anew: no rule is being run."""
         layout = head.relation.layout
         heads = head.enter(found.head, found.size)
-        self._workspace[U_STALE] = 1
+        self._workspace[up.U_STALE] = 1
         head.let_in()
         if head.relation.layout != layout:
             self._code.look_after_indexes(self._workspace)  # searches of this round go on
@@ -224,7 +198,7 @@ class StratumUpdate(RuleUpdate):
         """Gives instances to the kernels. All are found first: to enter their heads may change what is searched."""
         clause, head = code.clause, self._code.kept[code.clause.relation]
         for some in list(self._counted(found)):
-            if kind == ADDED:
+            if kind == up.ADDED:
                 some = _coming(clause, some)
                 heads = self._enter(head, some)
             else:

@@ -5,40 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from flintlog.engines.local.kernels.update_layout import (
-    C_AFTER,
-    C_BEFORE,
-    C_HEAD,
-    C_LEAST,
-    C_NPLACES,
-    C_PLACES,
-    C_SEARCHES,
-    PLACE_ABSENT,
-    PLACE_BELOW,
-    PLACE_OWN,
-    PLACE_WORDS,
-    Q_BATCH,
-    Q_BINDS,
-    Q_NGIVEN,
-    Q_NTESTS,
-    Q_OUT,
-    Q_RULE,
-    Q_TESTS,
-    Q_THREAD,
-    Q_VALUES,
-    SEARCH_OUTSIDE,
-    SEARCH_UNKNOWN,
-    TEST_WORDS,
-    U_CLAUSES,
-    U_INDEXES,
-    U_KEPT,
-    U_NCLAUSES,
-    U_NINDEXES,
-    U_NKEPT,
-    U_NOWN,
-    VALUE_CONST,
-    VALUE_FOUND,
-)
+from flintlog.engines.local.kernels import update_layout as up
 from flintlog.engines.local.storage.block import Block, block_of
 from flintlog.engines.local.storage.index import Index
 from flintlog.engines.reference.closures import Machine
@@ -58,15 +25,15 @@ class ClauseCode:
     def __init__(self, clause: ClauseUpdate, kept: Mapping[str, Kept]) -> None:
         self.clause, places = clause, clause.instances.clause.places
         self.width = len(places)
-        self.block = Block(C_PLACES + PLACE_WORDS * len(places))
-        self._searches = block_of([SEARCH_UNKNOWN] * (len(places) + 1))
+        self.block = Block(up.C_PLACES + up.PLACE_WORDS * len(places))
+        self._searches = block_of([up.SEARCH_UNKNOWN] * (len(places) + 1))
         self._held: list[object] = []  # what blocks point to
         self._laid_out: tuple[bool, bool] | None = None
-        self.block[C_HEAD], self.block[C_LEAST] = kept[clause.relation].block.address, clause.rounds.least
-        self.block[C_NPLACES], self.block[C_SEARCHES] = len(places), self._searches.address
+        self.block[up.C_HEAD], self.block[up.C_LEAST] = kept[clause.relation].block.address, clause.rounds.least
+        self.block[up.C_NPLACES], self.block[up.C_SEARCHES] = len(places), self._searches.address
         for number, place in enumerate(places):
-            at = C_PLACES + PLACE_WORDS * number
-            self.block[at], self.block[at + 1] = kept[place.relation].block.address, _kind(place)
+            where = up.C_PLACES + up.PLACE_WORDS * number
+            self.block[where], self.block[where + 1] = kept[place.relation].block.address, _kind(place)
 
     def lay_out(self) -> None:
         """The rule belongs to the program before and after this update, or it comes or goes."""
@@ -74,37 +41,37 @@ class ClauseCode:
         if self._laid_out == (rounds.before, rounds.after):
             return
         self._laid_out = rounds.before, rounds.after
-        self.block[C_BEFORE], self.block[C_AFTER] = 0 if rounds.before else NEVER, 0 if rounds.after else NEVER
+        self.block[up.C_BEFORE], self.block[up.C_AFTER] = 0 if rounds.before else NEVER, 0 if rounds.after else NEVER
 
     def make(self, number: int, workspace: Workspace) -> Sequence[Index]:
         """Makes a search; returns the indexes that it uses."""
-        if self._searches[number] != SEARCH_UNKNOWN:
+        if self._searches[number] != up.SEARCH_UNKNOWN:
             return ()
         instances = self.clause.instances
         search = instances.search(number if number < self.width else None)
         terms = [place.values for place in instances.clause.places]
         terms.append(instances.clause.output)
         if search is None or not all(isinstance(term, Column | Const) for some in terms for term in some):
-            self._searches[number] = SEARCH_OUTSIDE
+            self._searches[number] = up.SEARCH_OUTSIDE
             return ()
         stage = search.stage
         given = sorted(search.binder.names) if stage is None else stage.code.given
         found = {name: place for place, name in enumerate(given if stage is None else stage.output)}
         workspace.fit_columns(max(len(given), len(found)))
-        block = Block(Q_VALUES + len(terms))
+        block = Block(up.Q_VALUES + len(terms))
         binder = search.binder
         tests = [word for position, constant in binder.constants for word in (position, 0, constant)]
         tests += [word for first, second in binder.same for word in (first, 1, second)]
         lists = [tests, [binder.variables[name] for name in given]]
         lists += [_words(values, found, instances.machine) for values in terms]
-        block[Q_NTESTS], block[Q_NGIVEN] = len(tests) // TEST_WORDS, len(given)
-        for place, at in zip(
-            (Q_TESTS, Q_BINDS, *range(Q_VALUES, Q_VALUES + len(terms))), self._lists(lists), strict=True
+        block[up.Q_NTESTS], block[up.Q_NGIVEN] = len(tests) // up.TEST_WORDS, len(given)
+        for place, where in zip(
+            (up.Q_TESTS, up.Q_BINDS, *range(up.Q_VALUES, up.Q_VALUES + len(terms))), self._lists(lists), strict=True
         ):
-            block[place] = at
+            block[place] = where
         if stage is not None:
-            block[Q_RULE], block[Q_THREAD], block[Q_OUT] = stage.rule.address, stage.thread.address, stage.out
-            block[Q_BATCH] = stage.batch_columns.address
+            block[up.Q_RULE], block[up.Q_THREAD], block[up.Q_OUT] = stage.rule.address, stage.thread.address, stage.out
+            block[up.Q_BATCH] = stage.batch_columns.address
         self._held += [block, stage]
         self._searches[number] = block.address
         return () if stage is None else stage.indexes()
@@ -113,10 +80,10 @@ class ClauseCode:
         """Addresses of lists of words."""
         block = block_of(list(chain.from_iterable(lists)))
         self._held.append(block)
-        at = block.address
+        where = block.address
         for words in lists:
-            yield at
-            at += 8 * len(words)
+            yield where
+            where += 8 * len(words)
 
 
 class StratumCode:
@@ -152,9 +119,9 @@ class StratumCode:
     def lay_out(self, workspace: Workspace) -> None:
         """Makes everything ready for an update."""
         workspace.fit(self._width, self._arity)
-        workspace[U_NCLAUSES], workspace[U_CLAUSES] = len(self.clauses), self._clause_list.address
-        workspace[U_NKEPT], workspace[U_KEPT] = len(self.kept), self._kept_list.address
-        workspace[U_NOWN] = len(self.own)
+        workspace[up.U_NCLAUSES], workspace[up.U_CLAUSES] = len(self.clauses), self._clause_list.address
+        workspace[up.U_NKEPT], workspace[up.U_KEPT] = len(self.kept), self._kept_list.address
+        workspace[up.U_NOWN] = len(self.own)
         for clause in self.clauses:
             clause.lay_out()
         for some in self.kept.values():
@@ -165,7 +132,7 @@ class StratumCode:
         """Enters all rows into the indexes, and tells kernels which there are."""
         for index in self._indexes.values():
             index.sync()
-        workspace[U_NINDEXES], workspace[U_INDEXES] = len(self._indexes), self._index_list.address
+        workspace[up.U_NINDEXES], workspace[up.U_INDEXES] = len(self._indexes), self._index_list.address
 
     def make(self, clause: int, number: int, workspace: Workspace) -> None:
         """Makes a search."""
@@ -185,16 +152,16 @@ class StratumCode:
 
 def _kind(place: Place) -> int:
     if place.negated:
-        return PLACE_ABSENT
-    return PLACE_OWN if place.own else PLACE_BELOW
+        return up.PLACE_ABSENT
+    return up.PLACE_OWN if place.own else up.PLACE_BELOW
 
 
 def _words(values: Sequence[Scalar], found: Mapping[str, int], machine: Machine) -> list[int]:
     words = []
     for value in values:
         if isinstance(value, Const):
-            words += [VALUE_CONST, machine.word(value.value, value.kind)]
+            words += [up.VALUE_CONST, machine.word(value.value, value.kind)]
         else:
             assert isinstance(value, Column)
-            words += [VALUE_FOUND, found[value.name]]
+            words += [up.VALUE_FOUND, found[value.name]]
     return words

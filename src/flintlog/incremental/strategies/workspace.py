@@ -6,37 +6,13 @@ from typing import Self
 
 import numpy as np
 
+from flintlog.engines.local.kernels import update_layout as up
 from flintlog.engines.local.kernels.library import address
-from flintlog.engines.local.kernels.update_layout import (
-    BATCH_ROWS,
-    FOUND_ROWS,
-    SETTLED_WORDS,
-    SPREAD,
-    U_BUFFER,
-    U_COLUMNS,
-    U_FREE,
-    U_INSTANCES,
-    U_LAST,
-    U_NROUNDS,
-    U_NSETTLED,
-    U_PHASE,
-    U_ROUND,
-    U_ROUNDS,
-    U_ROWS,
-    U_SETTLED,
-    U_SETTLED_ROOM,
-    U_STALE,
-    U_VALUES,
-    U_WAITING,
-    U_WAITING_END,
-    U_WAITING_ROOM,
-    UPDATE_WORDS,
-)
 from flintlog.engines.local.storage.block import Block, block_of
 from flintlog.engines.local.storage.packing import Array
 
 _FEW_ROUNDS, _FEW_WORDS, _FEW_ROWS = 1 << 8, 1 << 14, 1 << 8
-_NOTHING_DONE = block_of([0] * (U_INSTANCES + 1 - U_ROUND))
+_NOTHING_DONE = block_of([0] * (up.U_INSTANCES + 1 - up.U_ROUND))
 # What is larger than this is let go of after an update.
 _KEPT_WORDS = 1 << 20
 
@@ -45,7 +21,7 @@ class Workspace(Block):
     """The block of an update, and what it points to."""
 
     def __new__(cls) -> Self:
-        return super().__new__(cls, UPDATE_WORDS)
+        return super().__new__(cls, up.UPDATE_WORDS)
 
     def __init__(self) -> None:
         self._width = self._arity = self._columns = -1
@@ -56,7 +32,7 @@ class Workspace(Block):
     def _make_few(self) -> None:
         self._set_rounds(np.zeros(2 * _FEW_ROUNDS, np.int64))
         self._set_waiting(np.empty(_FEW_WORDS, np.int64))
-        self._set_settled(np.empty(SETTLED_WORDS * _FEW_ROWS, np.int64))
+        self._set_settled(np.empty(up.SETTLED_WORDS * _FEW_ROWS, np.int64))
 
     # --- For some clauses -------------------------------------------------------------------------
 
@@ -64,18 +40,18 @@ class Workspace(Block):
         """Clauses have so many places at most, and relations so many columns."""
         if width > self._width:
             self._width, self._free, self._rows = width, np.zeros(width + 1, np.int64), np.empty(width + 1, np.int64)
-            self[U_FREE], self[U_ROWS] = address(self._free), address(self._rows)
+            self[up.U_FREE], self[up.U_ROWS] = address(self._free), address(self._rows)
         if arity > self._arity:
             self._arity, self._values = arity, np.empty(arity + 1, np.int64)
-            self[U_VALUES] = address(self._values)
+            self[up.U_VALUES] = address(self._values)
 
     def fit_columns(self, columns: int) -> None:
         """A search begins with, or finds, so many columns at most."""
         if columns > self._columns:
             self._columns = columns
-            self._batch = np.empty(BATCH_ROWS * (columns + 1), np.int64)
-            self._buffer = np.empty(FOUND_ROWS * (columns + 1), np.int64)
-            self[U_COLUMNS], self[U_BUFFER] = address(self._batch), address(self._buffer)
+            self._batch = np.empty(up.BATCH_ROWS * (columns + 1), np.int64)
+            self._buffer = np.empty(up.FOUND_ROWS * (columns + 1), np.int64)
+            self[up.U_COLUMNS], self[up.U_BUFFER] = address(self._batch), address(self._buffer)
 
     def values(self, arity: int) -> list[int]:
         """Those of the row that there is no room for."""
@@ -86,7 +62,7 @@ class Workspace(Block):
 
     def make_rounds(self, round: int) -> None:
         """Makes room for instances that wait for a round."""
-        more = 2 * max(round + 1, self[U_NROUNDS]) * 2 - self._rounds.size
+        more = 2 * max(round + 1, self[up.U_NROUNDS]) * 2 - self._rounds.size
         self._set_rounds(np.concatenate((self._rounds, np.zeros(more, np.int64))))
 
     def make_waiting(self) -> None:
@@ -94,14 +70,14 @@ class Workspace(Block):
 
     def make_settled(self, rows: int) -> None:
         """Makes room for so many rows of a round."""
-        if rows > self[U_SETTLED_ROOM]:
-            self._set_settled(np.empty(2 * SETTLED_WORDS * rows, np.int64))
+        if rows > self[up.U_SETTLED_ROOM]:
+            self._set_settled(np.empty(2 * up.SETTLED_WORDS * rows, np.int64))
 
     def begin(self) -> None:
         """An update begins with what was spread from facts that have gone and come."""
-        self[U_PHASE] = SPREAD
-        self[U_ROUND : U_INSTANCES + 1] = _NOTHING_DONE
-        self[U_STALE] = self[U_LAST] = self[U_WAITING_END] = self[U_NSETTLED] = 0
+        self[up.U_PHASE] = up.SPREAD
+        self[up.U_ROUND : up.U_INSTANCES + 1] = _NOTHING_DONE
+        self[up.U_STALE] = self[up.U_LAST] = self[up.U_WAITING_END] = self[up.U_NSETTLED] = 0
 
     def end(self, *, is_finished: bool) -> None:
         """Nothing waits any more."""
@@ -113,12 +89,12 @@ class Workspace(Block):
 
     def _set_rounds(self, rounds: Array) -> None:
         self._rounds = rounds
-        self[U_ROUNDS], self[U_NROUNDS] = address(rounds), rounds.size // 2
+        self[up.U_ROUNDS], self[up.U_NROUNDS] = address(rounds), rounds.size // 2
 
     def _set_waiting(self, waiting: Array) -> None:
         self._waiting = waiting
-        self[U_WAITING], self[U_WAITING_ROOM] = address(waiting), waiting.size
+        self[up.U_WAITING], self[up.U_WAITING_ROOM] = address(waiting), waiting.size
 
     def _set_settled(self, settled: Array) -> None:
         self._settled = settled
-        self[U_SETTLED], self[U_SETTLED_ROOM] = address(settled), settled.size // SETTLED_WORDS
+        self[up.U_SETTLED], self[up.U_SETTLED_ROOM] = address(settled), settled.size // up.SETTLED_WORDS

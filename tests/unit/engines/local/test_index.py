@@ -10,7 +10,7 @@ from hypothesis.strategies import DataObject, SearchStrategy
 from tests.unit.engines.local.arrays import MAX, MIN, any_int64, for_all
 from tests.unit.engines.local.probing import FilterBy, Row, insert, probe, visible
 
-from flintlog.engines.local.kernels.layout import INDEX_DENSE, INDEX_HASH, INDEX_WIDE, X_BASE, X_END, X_KIND
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.storage import index as module
 from flintlog.engines.local.storage.relation import Relation
 
@@ -63,11 +63,15 @@ def test_rounds_of_rows(chained: int, dense: bool, monkeypatch: pytest.MonkeyPat
 def test_the_kind_follows_the_values():
     rows = [(i, i * 1000, i) for i in range(100)]
     relation = visible(3, rows)
-    assert [relation.index(key).block[X_KIND] for key in ((0,), (1,), (0, 1))] == [INDEX_DENSE, INDEX_HASH, INDEX_HASH]
+    assert [relation.index(key).block[at.X_KIND] for key in ((0,), (1,), (0, 1))] == [
+        at.INDEX_DENSE,
+        at.INDEX_HASH,
+        at.INDEX_HASH,
+    ]
     insert(relation, [(MIN, MAX, 0), (MAX, MIN, 1)])
     relation.next_round()
-    kinds = [relation.index(key).block[X_KIND] for key in ((2,), (1,), (0, 1), (0, 2))]
-    assert kinds == [INDEX_DENSE, INDEX_WIDE, INDEX_WIDE, INDEX_WIDE]
+    kinds = [relation.index(key).block[at.X_KIND] for key in ((2,), (1,), (0, 1), (0, 2))]
+    assert kinds == [at.INDEX_DENSE, at.INDEX_WIDE, at.INDEX_WIDE, at.INDEX_WIDE]
     assert probe(relation, (0, 1), [(MIN, MAX), (MIN, MIN), (5, 5000)]) == [(MIN, MAX, 0), (5, 5000, 5)]
 
 
@@ -78,7 +82,7 @@ def test_new_rows_are_chained_and_many_are_ordered(monkeypatch: pytest.MonkeyPat
         insert(relation, [(i % 3, 10 * round_ + i) for i in range(10)])
         relation.next_round()
         index = relation.index((0,))
-        parts.append((index.block[X_BASE], index.block[X_END]))
+        parts.append((index.block[at.X_BASE], index.block[at.X_END]))
     assert parts == [(0, 10), (20, 20), (20, 30), (40, 40), (40, 50), (40, 60)]
     assert len(probe(relation, (0,), [(1,)])) == 18
 

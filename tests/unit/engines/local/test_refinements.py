@@ -10,7 +10,7 @@ from flintlog.engines.local import filters, grouping, pipeline
 from flintlog.engines.local import fixpoint as columnar
 from flintlog.engines.local.filters import filter_levels
 from flintlog.engines.local.grouping import grouped
-from flintlog.engines.local.kernels.layout import LEVEL_GROUPS, LEVEL_PROBE
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.plan import plan_query
 from flintlog.engines.local.rule_code import RuleCode
 from flintlog.engines.local.statistics import Statistics
@@ -97,7 +97,7 @@ CHAIN: list[Literal] = [Rows("d", (X, Y)), Rows("b", (X, Z)), Rows("b", (Z, W))]
 def test_groups_are_for_deltas_whose_other_columns_only_come_out():
     found = groups(MANY, CHAIN, "yw")
     assert found is not None
-    assert [level.kind for level in found.levels] == [LEVEL_GROUPS, LEVEL_PROBE, LEVEL_PROBE, LEVEL_PROBE]
+    assert [level.kind for level in found.levels] == [at.LEVEL_GROUPS, at.LEVEL_PROBE, at.LEVEL_PROBE, at.LEVEL_PROBE]
     outer, inner = found.levels[0], found.levels[-1]
     assert (outer.key, inner.key) == ((0,), (0,))
     assert (outer.delta, inner.delta) == (True, True)

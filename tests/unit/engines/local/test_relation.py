@@ -9,7 +9,7 @@ from hypothesis.strategies import DataObject
 from tests.unit.engines.local.arrays import MAX, MIN, any_int64, for_all, unshuffled
 from tests.unit.engines.local.probing import Row, contains, insert, rows_of
 
-from flintlog.engines.local.kernels.layout import FAR, R_BITS, R_SET, SET_BITS, SET_KEYS, SET_ROWS, SET_SHORT
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.storage.packing import Array, Packing
 from flintlog.engines.local.storage.relation import Relation
 
@@ -40,7 +40,7 @@ def test_rounds_of_rows(arity: int):
 
 
 def kind_of(relation: Relation) -> int:
-    return relation.block[R_SET]
+    return relation.block[at.R_SET]
 
 
 def insert_keys(relation: Relation, keys: Array) -> None:
@@ -59,9 +59,9 @@ def test_rows_are_packed_anew_and_then_rows_of_words():
     layout = relation.layout
     insert(relation, [(1, 1 << 40), (1, 2)])
     assert relation.packing is not None
-    assert (relation.layout, kind_of(relation)) == (layout + 1, SET_KEYS)
+    assert (relation.layout, kind_of(relation)) == (layout + 1, at.SET_KEYS)
     insert(relation, [(MIN, MAX), (1, 2), (MIN, MAX)])
-    assert (relation.is_packed, kind_of(relation)) == (False, SET_ROWS)
+    assert (relation.is_packed, kind_of(relation)) == (False, at.SET_ROWS)
     insert(relation, [(2, 1), (0, 0)])
     assert rows_of(relation) == [(1, 2), (2, 1), (1, 1 << 40), (MIN, MAX), (0, 0)]
     assert contains(relation, [(0, 0), (0, 1), (MIN, MAX), (MAX, MIN)]) == [True, False, True, False]
@@ -82,13 +82,13 @@ def test_many_rows_in_few_values_are_bits_until_a_value_is_outside():
     rows = [np.repeat(side, 70), np.tile(side, 70)]
     relation.insert(rows, 4900)
     relation.next_round()
-    assert kind_of(relation) == SET_BITS
+    assert kind_of(relation) == at.SET_BITS
     relation.insert(rows, 4900)
     insert(relation, [(69, 69), (3, 3)])
-    assert (relation.size, kind_of(relation)) == (4900, SET_BITS)
+    assert (relation.size, kind_of(relation)) == (4900, at.SET_BITS)
     assert contains(relation, [(69, 69), (69, 70), (70, 0), (-1, 0), (0, MAX)]) == [True] + [False] * 4
     insert(relation, [(5, 1 << 30)])
-    assert kind_of(relation) == SET_KEYS
+    assert kind_of(relation) == at.SET_KEYS
     relation.insert(rows, 4900)
     assert rows_of(relation)[-2:] == [(69, 69), (5, 1 << 30)]
     assert relation.size == 4901
@@ -99,8 +99,8 @@ def test_a_set_is_short_while_it_has_many_keys_of_not_many_bits():
     kinds = []
     for end in (1000, 30_000, keys.size):
         insert_keys(relation, keys[:end])
-        kinds.append((kind_of(relation), relation.block[R_BITS] >= 16))
-    assert kinds == [(SET_KEYS, False), (SET_SHORT, True), (SET_SHORT, True)]
+        kinds.append((kind_of(relation), relation.block[at.R_BITS] >= 16))
+    assert kinds == [(at.SET_KEYS, False), (at.SET_SHORT, True), (at.SET_SHORT, True)]
     insert_keys(relation, keys[::-1].copy())
     assert relation.column(0, 0, relation.size).tolist() == keys.tolist()
     assert contains(relation, [(int(keys[7]),), (int(keys[7]) ^ 1,)]) == [True, int(keys[7]) ^ 1 in keys]
@@ -110,28 +110,28 @@ def test_a_short_set_whose_keys_are_nearly_all_there_has_whole_keys_again():
     relation, keys = Relation("r", 1), np.arange(1 << 17)
     insert_keys(relation, keys)
     insert_keys(relation, keys)
-    assert (relation.size, kind_of(relation)) == (keys.size, SET_KEYS)
+    assert (relation.size, kind_of(relation)) == (keys.size, at.SET_KEYS)
 
 
 def crowd(relation: Relation, count: int) -> Array:
     """Keys that a short set would all have in the same slot."""
     assert relation.packing is not None
-    width, bits = relation.packing.bits, relation.block[R_BITS]
+    width, bits = relation.packing.bits, relation.block[at.R_BITS]
     assert count <= 1 << (width - bits)
     return unshuffled(np.arange(count) + (5 << (width - bits)), width)
 
 
-@pytest.mark.parametrize("count", [FAR // 2, FAR + 20])
+@pytest.mark.parametrize("count", [at.FAR // 2, at.FAR + 20])
 def test_a_crowded_short_set_grows(count: int):
     relation, keys = Relation("r", 1), spread(26_500, 1 << 29)
     insert_keys(relation, keys)
-    assert (kind_of(relation), relation.block[R_BITS]) == (SET_SHORT, 16)
+    assert (kind_of(relation), relation.block[at.R_BITS]) == (at.SET_SHORT, 16)
     same_slot = crowd(relation, count)
     expected = dict.fromkeys([*keys.tolist(), *same_slot.tolist()])
     for _ in range(2):
         insert_keys(relation, same_slot)
         assert relation.column(0, 0, relation.size).tolist() == list(expected)
-    assert (relation.block[R_BITS] > 16) is (count > FAR)
+    assert (relation.block[at.R_BITS] > 16) is (count > at.FAR)
     insert_keys(relation, keys)
     assert relation.size == len(expected)
 
@@ -142,7 +142,7 @@ def test_many_rows_of_words():
     rows = [numbers * 0x9E3779B97F4A7C1, -numbers, numbers % 7]
     for _ in range(2):
         relation.insert(rows, numbers.size)
-    assert (relation.size, kind_of(relation)) == (5000, SET_ROWS)
+    assert (relation.size, kind_of(relation)) == (5000, at.SET_ROWS)
     assert [column.tolist() for column in relation.columns()] == [column.tolist() for column in rows]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from flintlog.engines.local.kernels.layout import R_COUNT, R_ROWS
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array, range_of
@@ -77,13 +77,13 @@ class BestRelation(Relation):
             self._rounds.append(changed)
         self._state[changed] = VALUED
         columns = self._rows_of(changed)
-        self.block[R_COUNT] = 0
+        self.block[at.R_COUNT] = 0
         if changed.size:
             self.prepare([range_of(column) for column in columns], len(columns))
             words = self._words(columns)
             self.log.reserve(words.size)
             self.log.array[: words.size] = words
-        self.block[R_COUNT], self.block[R_ROWS] = changed.size, self.log.address
+        self.block[at.R_COUNT], self.block[at.R_ROWS] = changed.size, self.log.address
         self._see(0, changed.size)
         self.layout += 1  # the rows are others, even if there are as many
         return changed.size

@@ -8,37 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flintlog.engines.local.kernels.layout import (
-    F_COLUMNS,
-    F_COUNT,
-    F_INDEX,
-    F_NAMES,
-    F_VALUES,
-    FILTER_WORDS,
-    INDEX_ALL,
-    INDEX_DENSE,
-    INDEX_HASH,
-    INDEX_WIDE,
-    KEY_WORDS,
-    X_BASE,
-    X_BASE_GROUPS,
-    X_BITS,
-    X_END,
-    X_FILTERS,
-    X_FIRST,
-    X_GROUPS,
-    X_HEADS,
-    X_KEYS,
-    X_KIND,
-    X_NEXT,
-    X_NFILTERS,
-    X_NKEYS,
-    X_OFFSETS,
-    X_ORDERED,
-    X_RELATION,
-    X_ROOM,
-    X_TABLE,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block, Log, block_of
 from flintlog.engines.local.storage.packing import Packing, packing_for
@@ -79,8 +49,8 @@ class Index:
         request: Callable[[int], None],
     ) -> None:
         self._relation, self._key, self._request = relation, key, request
-        self.block = Block(X_KEYS + KEY_WORDS * len(key))
-        self.block[X_RELATION], self.block[X_NKEYS] = relation.block.address, len(key)
+        self.block = Block(at.X_KEYS + at.KEY_WORDS * len(key))
+        self.block[at.X_RELATION], self.block[at.X_NKEYS] = relation.block.address, len(key)
         self._layout = -1
         self._end = self._base = 0
         self.used = False  # whether somebody asked for it since rows last became visible
@@ -90,26 +60,26 @@ class Index:
         self._add_filters(filters)
 
     def _add_filters(self, filters: tuple[Filter, ...]) -> None:
-        self._filters = Block(FILTER_WORDS * len(filters))
+        self._filters = Block(at.FILTER_WORDS * len(filters))
         self._kept: list[object] = [filters]  # what the block points to
         for place, f in enumerate(filters):
-            at, names = FILTER_WORDS * place, block_of(range(len(f.columns)))
+            where, names = at.FILTER_WORDS * place, block_of(range(len(f.columns)))
             values, columns, other = Block(len(f.columns)), block_of(f.columns), f.other.index(f.key)
-            self._filters[at + F_INDEX], self._filters[at + F_VALUES] = other.block.address, values.address
-            self._filters[at + F_NAMES], self._filters[at + F_COLUMNS] = names.address, columns.address
-            self._filters[at + F_COUNT] = len(f.columns)
+            self._filters[where + at.F_INDEX], self._filters[where + at.F_VALUES] = other.block.address, values.address
+            self._filters[where + at.F_NAMES], self._filters[where + at.F_COLUMNS] = names.address, columns.address
+            self._filters[where + at.F_COUNT] = len(f.columns)
             self._kept += [names, values, columns, other]
-        self.block[X_NFILTERS], self.block[X_FILTERS] = len(filters), self._filters.address
+        self.block[at.X_NFILTERS], self.block[at.X_FILTERS] = len(filters), self._filters.address
 
     def sync(self) -> None:
         """Takes in the rows that have become visible."""
         relation, end = self._relation, self._relation.visible
         if not self._key:
-            self.block[X_KIND] = INDEX_ALL
+            self.block[at.X_KIND] = at.INDEX_ALL
             return
         if self._layout == relation.layout and end == self._end:
             return  # also where ranges have grown: the rows that are here fit
-        self._end = self.block[X_END]  # kernels may have gone on by themselves
+        self._end = self.block[at.X_END]  # kernels may have gone on by themselves
         if self._layout != relation.layout or not self._covers():
             self._reset(end)
         if end - self._base > self._most_chained():
@@ -138,13 +108,13 @@ class Index:
         own = [ranges[position] if ranges is not None else (0, 0) for position in self._key]
         self._packing = packing_for(own, spare_bits=0 if relation.is_packed else 1)
         for k, position in enumerate(self._key):
-            at = X_KEYS + KEY_WORDS * k
-            self.block[at] = position
+            where = at.X_KEYS + at.KEY_WORDS * k
+            self.block[where] = position
             if self._packing is not None:
-                self.block[at + 1], self.block[at + 2] = self._packing.lows[k], self._packing.shifts[k]
-                self.block[at + 3] = (1 << self._packing.widths[k]) - 1
+                self.block[where + 1], self.block[where + 2] = self._packing.lows[k], self._packing.shifts[k]
+                self.block[where + 3] = (1 << self._packing.widths[k]) - 1
         self._end = self._base = 0
-        self.block[X_END] = self.block[X_BASE] = self.block[X_BASE_GROUPS] = 0
+        self.block[at.X_END] = self.block[at.X_BASE] = self.block[at.X_BASE_GROUPS] = 0
         self._choose_kind(rows)
 
     def _choose_kind(self, rows: int) -> None:
@@ -154,44 +124,44 @@ class Index:
             self._heads.reserve(domain)
             self._heads.array[:domain] = -1
             self._table = np.zeros(1, np.int64)
-            self.block[X_KIND], self.block[X_GROUPS] = INDEX_DENSE, domain
+            self.block[at.X_KIND], self.block[at.X_GROUPS] = at.INDEX_DENSE, domain
         else:
-            self.block[X_KIND] = INDEX_WIDE if self._packing is None else INDEX_HASH
-            self.block[X_GROUPS] = 0
+            self.block[at.X_KIND] = at.INDEX_WIDE if self._packing is None else at.INDEX_HASH
+            self.block[at.X_GROUPS] = 0
             self._new_table(MIN_BITS)
         self._publish()
 
     def _publish(self) -> None:
-        self.block[X_HEADS], self.block[X_NEXT] = self._heads.address, self._next.address
-        self.block[X_FIRST] = self._first.address
-        self.block[X_TABLE] = address(self._table)
-        self.block[X_OFFSETS], self.block[X_ORDERED] = address(self._offsets), address(self._ordered)
-        self.block[X_ROOM] = self._base + min(self._next.capacity, self._most_chained())
+        self.block[at.X_HEADS], self.block[at.X_NEXT] = self._heads.address, self._next.address
+        self.block[at.X_FIRST] = self._first.address
+        self.block[at.X_TABLE] = address(self._table)
+        self.block[at.X_OFFSETS], self.block[at.X_ORDERED] = address(self._offsets), address(self._ordered)
+        self.block[at.X_ROOM] = self._base + min(self._next.capacity, self._most_chained())
 
     def _most_chained(self) -> int:
         """So many rows may be in chains before all are ordered anew."""
         return max(CHAINED, self._base // 2)
 
     def _new_table(self, bits: int) -> None:
-        words = 1 if self.block[X_KIND] == INDEX_WIDE else 2
+        words = 1 if self.block[at.X_KIND] == at.INDEX_WIDE else 2
         self._request(8 * words << bits)
         self._table = np.zeros(words << bits, np.int64)
-        self.block[X_BITS] = bits
+        self.block[at.X_BITS] = bits
         self._heads.reserve(1 << (bits - 1))
-        if self.block[X_KIND] == INDEX_WIDE:
+        if self.block[at.X_KIND] == at.INDEX_WIDE:
             self._first.reserve(1 << (bits - 1))
 
     def _reserve(self, more: int) -> None:
         """Makes room for that many further groups: half the slots stay free."""
-        if self.block[X_KIND] == INDEX_DENSE:
+        if self.block[at.X_KIND] == at.INDEX_DENSE:
             return
-        wanted, bits = self.block[X_GROUPS] + more, self.block[X_BITS]
+        wanted, bits = self.block[at.X_GROUPS] + more, self.block[at.X_BITS]
         if wanted > 1 << (bits - 1):
             old = self._table
             self._new_table((2 * wanted - 1).bit_length())
             self._publish()
-            if self.block[X_KIND] == INDEX_HASH:
-                kernels().move_pairs(address(old), bits, address(self._table), self.block[X_BITS])
+            if self.block[at.X_KIND] == at.INDEX_HASH:
+                kernels().move_pairs(address(old), bits, address(self._table), self.block[at.X_BITS])
             else:
                 kernels().fill_wide(self.block.address)
 
@@ -205,7 +175,7 @@ class Index:
             kernels().extend_chains(self.block.address, stop)
 
     def _order(self, end: int) -> None:
-        dense = self.block[X_KIND] == INDEX_DENSE
+        dense = self.block[at.X_KIND] == at.INDEX_DENSE
         if not dense and self._packing is not None and 1 << self._packing.bits <= DENSE_FACTOR * end:
             self._choose_kind(end)
         self._order_range(0, end)
@@ -217,7 +187,7 @@ class Index:
             stop = min(end, start + STEP)
             self._reserve(stop - start)
             kernels().number_groups(self.block.address, start, stop, place)
-        count = self.block[X_GROUPS]
+        count = self.block[at.X_GROUPS]
         self._request(8 * (count + 2 + end - first))
         self._offsets = self._ordered = np.zeros(1, np.int64)  # gives the old ones back first
         offsets, ordered = np.zeros(count + 2, np.int64), np.empty(end - first, np.int64)
@@ -225,7 +195,7 @@ class Index:
         self._offsets, self._ordered = offsets, ordered
         self._heads.array[:count] = -1
         self._base = end
-        self.block[X_BASE], self.block[X_BASE_GROUPS], self.block[X_END] = end, count, end
+        self.block[at.X_BASE], self.block[at.X_BASE_GROUPS], self.block[at.X_END] = end, count, end
         self._publish()
 
 
@@ -246,4 +216,4 @@ class DeltaIndex(Index):
 
     @property
     def groups(self) -> int:
-        return self.block[X_GROUPS]
+        return self.block[at.X_GROUPS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flintlog.engines.local.kernels.layout import R_COUNT
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.storage.block import Block, Log
 from flintlog.engines.local.storage.packing import Array, Packing
 from flintlog.engines.local.storage.some_rows import SomeRows
@@ -22,7 +22,7 @@ class LoggedRows:
     @property
     def size(self) -> int:
         """How many rows there are, those of the current round included."""
-        return self.block[R_COUNT]
+        return self.block[at.R_COUNT]
 
     @property
     def is_packed(self) -> bool:

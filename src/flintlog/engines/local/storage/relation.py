@@ -7,30 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from flintlog.engines.local.kernels.layout import (
-    BUFFER_WORDS,
-    COLUMN_WORDS,
-    FAR,
-    R_ARITY,
-    R_BITS,
-    R_COLUMNS,
-    R_COUNT,
-    R_CROWDED,
-    R_DELTA,
-    R_LAST,
-    R_ROWS,
-    R_SET,
-    R_STRIDE,
-    R_TABLE,
-    R_VISIBLE,
-    R_WIDE,
-    R_WIDTH,
-    SET_BITS,
-    SET_KEYS,
-    SET_ROWS,
-    SET_SHORT,
-    SHORT_BITS,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block, Log
 from flintlog.engines.local.storage.index import DeltaIndex, Filter, Index
@@ -73,8 +50,8 @@ class Relation(LoggedRows):
         self._is_crowded = False  # whether keys found no place near enough in a short set
         self._grows = False  # whether rules compute values beyond what was known
         self.looked_up: Relation | None = None  # where rules look whether a row is there, if not here
-        self.block = Block(R_COLUMNS + COLUMN_WORDS * arity)
-        self.block[R_ARITY] = arity
+        self.block = Block(at.R_COLUMNS + at.COLUMN_WORDS * arity)
+        self.block[at.R_ARITY] = arity
         self.log = Log(self._request)
         self._indexes: dict[tuple[tuple[int, ...], tuple[Filter, ...]], Index] = {}
         self._delta_indexes: dict[tuple[int, ...], DeltaIndex] = {}
@@ -144,7 +121,7 @@ class Relation(LoggedRows):
 
     def _see(self, delta: int, visible: int) -> None:
         self.delta, self.visible = delta, visible
-        self.block[R_DELTA], self.block[R_VISIBLE] = delta, visible
+        self.block[at.R_DELTA], self.block[at.R_VISIBLE] = delta, visible
 
     # --- Packing ----------------------------------------------------------------------------------
 
@@ -157,7 +134,7 @@ class Relation(LoggedRows):
         if self.ranges == ranges:
             return
         if not self._fits(ranges):
-            columns = self.columns() if self.block[R_COUNT] else None
+            columns = self.columns() if self.block[at.R_COUNT] else None
             self._set_packing(packing_for(ranges, spare_bits))
             self.layout += 1
             self._write(self._words(columns) if columns is not None else np.empty(0, np.int64))
@@ -190,7 +167,7 @@ class Relation(LoggedRows):
             stretched(known, value) for known, value in zip(self.ranges or [(0, 0)] * self.arity, row, strict=True)
         ]
         if self.packing is not None:
-            room = self._bit_ranges if self.block[R_SET] == SET_BITS else self.packing.ranges()
+            room = self._bit_ranges if self.block[at.R_SET] == at.SET_BITS else self.packing.ranges()
             if not all(a <= value <= b for value, (a, b) in zip(row, room, strict=True)):
                 return False
             ranges = [(max(low, a), min(high, b)) for (low, high), (a, b) in zip(ranges, room, strict=True)]
@@ -201,7 +178,7 @@ class Relation(LoggedRows):
         """Whether rows need not be packed anew for values of these ranges."""
         if self.packing is None:
             return True
-        if self.block[R_SET] == SET_BITS:
+        if self.block[at.R_SET] == at.SET_BITS:
             return all(a <= low and high <= b for (low, high), (a, b) in zip(ranges, self._bit_ranges, strict=True))
         return self.packing.covers(ranges)
 
@@ -211,17 +188,17 @@ class Relation(LoggedRows):
         self.ranges = [(low, high) for low, (_, high) in zip(lows, ranges, strict=True)]
         self.range_version += 1
         for position, (low, high) in enumerate(self.ranges):
-            at = R_COLUMNS + COLUMN_WORDS * position
-            self.block[at], self.block[at + 3] = low, as_word(high - low)
+            where = at.R_COLUMNS + at.COLUMN_WORDS * position
+            self.block[where], self.block[where + 3] = low, as_word(high - low)
 
     def _set_packing(self, packing: Packing | None) -> None:
         self.packing = packing
-        self.block[R_WIDE] = packing is None
+        self.block[at.R_WIDE] = packing is None
         if packing is not None:
-            self.block[R_WIDTH] = packing.bits
+            self.block[at.R_WIDTH] = packing.bits
             for position, (width, shift) in enumerate(zip(packing.widths, packing.shifts, strict=True)):
-                at = R_COLUMNS + COLUMN_WORDS * position
-                self.block[at + 1], self.block[at + 2] = shift, (1 << width) - 1
+                where = at.R_COLUMNS + at.COLUMN_WORDS * position
+                self.block[where + 1], self.block[where + 2] = shift, (1 << width) - 1
 
     def _write(self, words: Array) -> None:
         """Makes rows, as the packing wants them, the log. They are known to differ, and the set does not know them."""
@@ -242,18 +219,18 @@ class Relation(LoggedRows):
 
     def _new_table(self, bits: int) -> None:
         if self.packing is None:
-            kind = SET_ROWS
+            kind = at.SET_ROWS
         else:
-            short = not self._is_crowded and MIN_SHORT <= bits < self.packing.bits <= bits + SHORT_BITS
-            kind = SET_SHORT if short else SET_KEYS
-        size = (4 if kind == SET_SHORT else 8) << bits
+            short = not self._is_crowded and MIN_SHORT <= bits < self.packing.bits <= bits + at.SHORT_BITS
+            kind = at.SET_SHORT if short else at.SET_KEYS
+        size = (4 if kind == at.SET_SHORT else 8) << bits
         self._request(size)
         self._table = np.zeros(size >> 3, np.int64)
         self._publish(kind, bits)
 
     def _publish(self, kind: int, bits: int) -> None:
-        self.block[R_SET], self.block[R_BITS], self.block[R_TABLE] = kind, bits, address(self._table)
-        self.block[R_ROWS] = self.log.address
+        self.block[at.R_SET], self.block[at.R_BITS], self.block[at.R_TABLE] = kind, bits, address(self._table)
+        self.block[at.R_ROWS] = self.log.address
 
     def reserve(self, more: int) -> int:
         """Makes room for that many further rows; returns for how many there is room now."""
@@ -261,53 +238,58 @@ class Relation(LoggedRows):
         width = 1 if self.packing is not None else self.arity
         if wanted * width > self.log.capacity:
             self.log.reserve(wanted * width)
-            self.block[R_ROWS] = self.log.address
+            self.block[at.R_ROWS] = self.log.address
         room = self.log.capacity // width - self.size
-        if self.block[R_SET] == SET_BITS:
+        if self.block[at.R_SET] == at.SET_BITS:
             return room
-        bits = self.block[R_BITS]
-        if wanted * 8 > 5 << bits or self.block[R_CROWDED]:
+        bits = self.block[at.R_BITS]
+        if wanted * 8 > 5 << bits or self.block[at.R_CROWDED]:
             self._grow_table(max(bits + 1, self._bits_for(wanted)))
-            bits = self.block[R_BITS]
+            bits = self.block[at.R_BITS]
         return min(room, (5 << bits) // 8 - self.size)
 
     def _fill(self, bits: int) -> None:
         """Makes a table of all rows."""
         self._new_table(bits)
-        if self.size and kernels().fill_table(self.block.address) >= FAR:
+        if self.size and kernels().fill_table(self.block.address) >= at.FAR:
             self._is_crowded = True
             self._fill(bits)
 
     def _grow_table(self, bits: int) -> None:
         """Moves the keys into a larger table, as far as possible in the order they stand in. Keys that crowd
         together in a short one get whole slots, and another hash."""
-        self._is_crowded |= self.block[R_CROWDED] != 0
-        self.block[R_CROWDED] = 0
-        old, old_bits, old_kind = self._table, self.block[R_BITS], self.block[R_SET]
-        if self.packing is None or (old_kind == SET_SHORT and (self._is_crowded or bits >= self.packing.bits)):
+        self._is_crowded |= self.block[at.R_CROWDED] != 0
+        self.block[at.R_CROWDED] = 0
+        old, old_bits, old_kind = self._table, self.block[at.R_BITS], self.block[at.R_SET]
+        if self.packing is None or (old_kind == at.SET_SHORT and (self._is_crowded or bits >= self.packing.bits)):
             self._fill(bits)
             return
         self._new_table(bits)
-        table, kind, width = address(self._table), self.block[R_SET], self.packing.bits
+        table, kind, width = address(self._table), self.block[at.R_SET], self.packing.bits
         farthest = [0]
 
         def move(start: int, end: int) -> None:
-            if kind == SET_KEYS:
+            if kind == at.SET_KEYS:
                 kernels().move_keys(address(old), start, end, table, bits)
-            elif old_kind == SET_KEYS:
+            elif old_kind == at.SET_KEYS:
                 farthest.append(kernels().shorten_keys(address(old), start, end, table, bits, width))
             else:
                 farthest.append(kernels().move_short(address(old), old_bits, start, end, table, bits, width))
 
         self._resources.in_parts(move, 1 << old_bits)
-        if max(farthest) >= FAR:
+        if max(farthest) >= at.FAR:
             self._is_crowded = True
             self._fill(bits)
 
     def _choose_set(self) -> None:
         """Goes over to one bit a key when that is smaller, or not much larger: keys that are made together have
         their bits together, so that it is much faster."""
-        if self.packing is None or self.ranges is None or self.block[R_SET] == SET_BITS or self.size < MIN_BIT_ROWS:
+        if (
+            self.packing is None
+            or self.ranges is None
+            or self.block[at.R_SET] == at.SET_BITS
+            or self.size < MIN_BIT_ROWS
+        ):
             return
         if self._grows or not self.arity:
             return
@@ -317,8 +299,8 @@ class Relation(LoggedRows):
         self._request(size >> 3)
         self._table = np.zeros(size >> 6, np.int64)
         self._bit_ranges = list(self.ranges)
-        self.block[R_LAST], self.block[R_STRIDE] = self.packing.widths[-1], stride
-        self._publish(SET_BITS, size)
+        self.block[at.R_LAST], self.block[at.R_STRIDE] = self.packing.widths[-1], stride
+        self._publish(at.SET_BITS, size)
         kernels().fill_table(self.block.address)
 
     # --- Insertion --------------------------------------------------------------------------------
@@ -340,8 +322,8 @@ class Relation(LoggedRows):
             self.reserve(size)
             kernels().add_rows(self.block.address, address(words), size)
             return
-        buffer = np.empty(BUFFER_WORDS, np.int64)
-        step = max(BUFFER_WORDS, self.size, 1 << 16)  # tables grow with what is new, not with what is tried
+        buffer = np.empty(at.BUFFER_WORDS, np.int64)
+        step = max(at.BUFFER_WORDS, self.size, 1 << 16)  # tables grow with what is new, not with what is tried
         for start in range(0, words.size, step):
             part = words[start : start + step]
             done = 0
@@ -359,16 +341,16 @@ class Relation(LoggedRows):
 
     def _take(self, words: Array, size: int) -> None:
         self._write(words)
-        self.block[R_COUNT] = size
+        self.block[at.R_COUNT] = size
         self._choose_set()  # where one bit a key will do, nothing else is filled
-        if self.block[R_SET] != SET_BITS:
+        if self.block[at.R_SET] != at.SET_BITS:
             self._fill(self._bits_for(size))
         self.next_round()
 
     def _fitting(self, columns: Sequence[Array]) -> list[Array]:
         """The rows that fit into the packing; the others are put off."""
         assert self.packing is not None and self._late is not None
-        room = self._bit_ranges if self.block[R_SET] == SET_BITS else self.packing.ranges()
+        room = self._bit_ranges if self.block[at.R_SET] == at.SET_BITS else self.packing.ranges()
         inside = np.ones(columns[0].size, np.bool_)
         for column, (low, high) in zip(columns, room, strict=True):
             inside &= (column >= low) & (column <= high)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flintlog.engines.local.kernels.layout import W_BITS, W_COLUMNS, W_RELATION, W_ROW, W_TABLE, W_VALUES
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import Block
 from flintlog.engines.local.storage.packing import Array
@@ -24,9 +24,9 @@ class RowPlaces:
         self._table = np.zeros(1, np.uint32)
         # One word more than there are values: kernels that enter a row need it.
         self._row, self._values = Block(relation.arity), Block(relation.arity + 1)
-        self.block = Block(W_COLUMNS + relation.arity)
-        self.block[W_RELATION], self.block[W_ROW] = relation.block.address, self._row.address
-        self.block[W_VALUES] = self._values.address
+        self.block = Block(at.W_COLUMNS + relation.arity)
+        self.block[at.W_RELATION], self.block[at.W_ROW] = relation.block.address, self._row.address
+        self.block[at.W_VALUES] = self._values.address
 
     def find(self, columns: Sequence[Array], size: int) -> Array:
         """The place of each row, -1 for one that is not there."""
@@ -41,7 +41,7 @@ class RowPlaces:
         """Tells kernels where columns are; returns what has to stay there meanwhile."""
         held = [np.ascontiguousarray(column) for column in columns]
         for position, column in enumerate(held):
-            self.block[W_COLUMNS + position] = address(column)
+            self.block[at.W_COLUMNS + position] = address(column)
         return held
 
     def sync(self) -> None:
@@ -57,7 +57,7 @@ class RowPlaces:
             self._bits = max(MIN_BITS, (rows * 2).bit_length())
             self._table = np.zeros(1 << self._bits, np.uint32)
             self._layout, self._end = relation.layout, 0
-            self.block[W_TABLE], self.block[W_BITS] = address(self._table), self._bits
+            self.block[at.W_TABLE], self.block[at.W_BITS] = address(self._table), self._bits
         kernels().enter_rows(self.block.address, self._end, end)
         self._end = end
         return (5 << self._bits) // 8

@@ -6,41 +6,7 @@ chains at a cost of their own number; now and then all are ordered anew.
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import (
-    COLUMN_WORDS,
-    F_COLUMNS,
-    F_COUNT,
-    F_INDEX,
-    F_NAMES,
-    F_VALUES,
-    FILTER_WORDS,
-    INDEX_ALL,
-    INDEX_DENSE,
-    INDEX_HASH,
-    INDEX_WIDE,
-    KEY_WORDS,
-    R_ARITY,
-    R_COLUMNS,
-    R_ROWS,
-    R_VISIBLE,
-    R_WIDE,
-    X_BASE,
-    X_BASE_GROUPS,
-    X_BITS,
-    X_END,
-    X_FILTERS,
-    X_FIRST,
-    X_GROUPS,
-    X_HEADS,
-    X_KEYS,
-    X_KIND,
-    X_NEXT,
-    X_NFILTERS,
-    X_NKEYS,
-    X_OFFSETS,
-    X_RELATION,
-    X_TABLE,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.hashing import combined, may_be, number_in, slot_of, tagged
 from flintlog.engines.local.kernels.source.pairs import number_at, pair_slot, put_pair
 from flintlog.engines.local.kernels.source.words import function, inlined, load, prefetch, store
@@ -49,25 +15,25 @@ from flintlog.engines.local.kernels.source.words import function, inlined, load,
 @inlined
 def value_of(relation, word, column):
     """A column of a row: of a packed key, or of the row of that number."""
-    if load(relation, R_WIDE):
-        return load(load(relation, R_ROWS), word * load(relation, R_ARITY) + column)
-    at = R_COLUMNS + COLUMN_WORDS * column
-    return ((word >> load(relation, at + 1)) & load(relation, at + 2)) + load(relation, at)
+    if load(relation, at.R_WIDE):
+        return load(load(relation, at.R_ROWS), word * load(relation, at.R_ARITY) + column)
+    where = at.R_COLUMNS + at.COLUMN_WORDS * column
+    return ((word >> load(relation, where + 1)) & load(relation, where + 2)) + load(relation, where)
 
 
 @inlined
 def row_word(relation, row):
     """What stands for a row: its packed key, or its number."""
-    return row if load(relation, R_WIDE) else load(load(relation, R_ROWS), row)
+    return row if load(relation, at.R_WIDE) else load(load(relation, at.R_ROWS), row)
 
 
 @inlined
 def key_of_row(index, relation, word):
     """The index's packed key of a row."""
     key = 0
-    for k in range(load(index, X_NKEYS)):
-        at = X_KEYS + KEY_WORDS * k
-        key |= (value_of(relation, word, load(index, at)) - load(index, at + 1)) << load(index, at + 2)
+    for k in range(load(index, at.X_NKEYS)):
+        where = at.X_KEYS + at.KEY_WORDS * k
+        key |= (value_of(relation, word, load(index, where)) - load(index, where + 1)) << load(index, where + 2)
     return key
 
 
@@ -75,29 +41,29 @@ def key_of_row(index, relation, word):
 def key_of_registers(index, registers, names):
     """The index's packed key of values in registers; -1 if no row can have them."""
     key = 0
-    for k in range(load(index, X_NKEYS)):
-        at = X_KEYS + KEY_WORDS * k
-        value = load(registers, load(names, k)) - load(index, at + 1)
-        if value & ~load(index, at + 3):
+    for k in range(load(index, at.X_NKEYS)):
+        where = at.X_KEYS + at.KEY_WORDS * k
+        value = load(registers, load(names, k)) - load(index, where + 1)
+        if value & ~load(index, where + 3):
             return -1
-        key |= value << load(index, at + 2)
+        key |= value << load(index, where + 2)
     return key
 
 
 @inlined
 def find_packed(index, key):
     """The group of a packed key, -1 if there is none."""
-    if load(index, X_KIND) == INDEX_DENSE:
+    if load(index, at.X_KIND) == at.INDEX_DENSE:
         return key
-    table = load(index, X_TABLE)
-    return number_at(table, pair_slot(table, load(index, X_BITS), key))
+    table = load(index, at.X_TABLE)
+    return number_at(table, pair_slot(table, load(index, at.X_BITS), key))
 
 
 @inlined
 def wide_hash(index, words, places, step):
     """The hash of a key of several words. The words are in an array, at places that stand in another, `step` apart."""
     h = 0
-    for k in range(load(index, X_NKEYS)):
+    for k in range(load(index, at.X_NKEYS)):
         h = combined(h, load(words, load(places, step * k)))
     return h
 
@@ -105,9 +71,9 @@ def wide_hash(index, words, places, step):
 @function
 def wide_slot(index, h, words, places, step):
     """The slot of the group that has a key of several words, or the empty one where it would go."""
-    relation = load(index, X_RELATION)
-    table = load(index, X_TABLE)
-    bits = load(index, X_BITS)
+    relation = load(index, at.X_RELATION)
+    table = load(index, at.X_TABLE)
+    bits = load(index, at.X_BITS)
     mask = (1 << bits) - 1
     slot = slot_of(h, bits)
     while True:
@@ -115,10 +81,10 @@ def wide_slot(index, h, words, places, step):
         if entry == 0:
             return slot
         if may_be(entry, h):
-            row = load(load(index, X_FIRST), number_in(entry))
+            row = load(load(index, at.X_FIRST), number_in(entry))
             same = True
-            for k in range(load(index, X_NKEYS)):
-                column = load(index, X_KEYS + KEY_WORDS * k)
+            for k in range(load(index, at.X_NKEYS)):
+                column = load(index, at.X_KEYS + at.KEY_WORDS * k)
                 if value_of(relation, row, column) != load(words, load(places, step * k)):
                     same = False
             if same:
@@ -130,16 +96,16 @@ def wide_slot(index, h, words, places, step):
 def find_wide(index, registers, names):
     """The group of a key of several words, -1 if there is none."""
     slot = wide_slot(index, wide_hash(index, registers, names, 1), registers, names, 1)
-    return number_in(load(load(index, X_TABLE), slot))
+    return number_in(load(load(index, at.X_TABLE), slot))
 
 
 @inlined
 def find_group(index, registers, names):
     """The group of the values in some registers, -1 if there is none."""
-    kind = load(index, X_KIND)
-    if kind == INDEX_ALL:
+    kind = load(index, at.X_KIND)
+    if kind == at.INDEX_ALL:
         return 0
-    if kind != INDEX_WIDE:
+    if kind != at.INDEX_WIDE:
         key = key_of_registers(index, registers, names)
         if key < 0:
             return -1
@@ -149,17 +115,17 @@ def find_group(index, registers, names):
 
 @inlined
 def new_group(index):
-    group = load(index, X_GROUPS)
-    store(index, X_GROUPS, group + 1)
-    store(load(index, X_HEADS), group, -1)
+    group = load(index, at.X_GROUPS)
+    store(index, at.X_GROUPS, group + 1)
+    store(load(index, at.X_HEADS), group, -1)
     return group
 
 
 @function
 def add_packed(index, key):
     """The group of a packed key, a new one if need be."""
-    table = load(index, X_TABLE)
-    slot = pair_slot(table, load(index, X_BITS), key)
+    table = load(index, at.X_TABLE)
+    slot = pair_slot(table, load(index, at.X_BITS), key)
     if number_at(table, slot) < 0:
         put_pair(table, slot, key, new_group(index))
     return number_at(table, slot)
@@ -168,32 +134,32 @@ def add_packed(index, key):
 @inlined
 def row_words(relation, row):
     """Where a row of words begins."""
-    return load(relation, R_ROWS) + 8 * load(relation, R_ARITY) * row
+    return load(relation, at.R_ROWS) + 8 * load(relation, at.R_ARITY) * row
 
 
 @function
 def add_wide(index, relation, row):
     """The same for keys of several words: the key of a row of words."""
     words = row_words(relation, row)
-    places = index + 8 * X_KEYS
-    h = wide_hash(index, words, places, KEY_WORDS)
-    slot = wide_slot(index, h, words, places, KEY_WORDS)
-    table = load(index, X_TABLE)
+    places = index + 8 * at.X_KEYS
+    h = wide_hash(index, words, places, at.KEY_WORDS)
+    slot = wide_slot(index, h, words, places, at.KEY_WORDS)
+    table = load(index, at.X_TABLE)
     if load(table, slot) == 0:
         group = new_group(index)
-        store(load(index, X_FIRST), group, row)
+        store(load(index, at.X_FIRST), group, row)
         store(table, slot, tagged(h, group))
     return number_in(load(table, slot))
 
 
 @inlined
 def group_of_row(index, relation, word):
-    kind = load(index, X_KIND)
-    if kind == INDEX_ALL:
+    kind = load(index, at.X_KIND)
+    if kind == at.INDEX_ALL:
         return 0
-    if kind == INDEX_DENSE:
+    if kind == at.INDEX_DENSE:
         return key_of_row(index, relation, word)
-    if kind == INDEX_HASH:
+    if kind == at.INDEX_HASH:
         return add_packed(index, key_of_row(index, relation, word))
     return add_wide(index, relation, word)
 
@@ -202,70 +168,70 @@ def group_of_row(index, relation, word):
 def group_is_empty(index, group):
     if group < 0:
         return True
-    if load(index, X_KIND) == INDEX_ALL:
-        return load(load(index, X_RELATION), R_VISIBLE) == 0
-    if group < load(index, X_BASE_GROUPS):
-        offsets = load(index, X_OFFSETS)
+    if load(index, at.X_KIND) == at.INDEX_ALL:
+        return load(load(index, at.X_RELATION), at.R_VISIBLE) == 0
+    if group < load(index, at.X_BASE_GROUPS):
+        offsets = load(index, at.X_OFFSETS)
         if load(offsets, group) < load(offsets, group + 1):
             return False
-    return load(load(index, X_HEADS), group) < 0
+    return load(load(index, at.X_HEADS), group) < 0
 
 
 @function
 def passes(index, relation, word):
     """Whether a row passes the filters of an index."""
-    for f in range(load(index, X_NFILTERS)):
-        record = load(index, X_FILTERS) + 8 * FILTER_WORDS * f
-        values = load(record, F_VALUES)
-        columns = load(record, F_COLUMNS)
-        for c in range(load(record, F_COUNT)):
+    for f in range(load(index, at.X_NFILTERS)):
+        record = load(index, at.X_FILTERS) + 8 * at.FILTER_WORDS * f
+        values = load(record, at.F_VALUES)
+        columns = load(record, at.F_COLUMNS)
+        for c in range(load(record, at.F_COUNT)):
             store(values, c, value_of(relation, word, load(columns, c)))
-        other = load(record, F_INDEX)
-        if group_is_empty(other, find_group(other, values, load(record, F_NAMES))):
+        other = load(record, at.F_INDEX)
+        if group_is_empty(other, find_group(other, values, load(record, at.F_NAMES))):
             return False
     return True
 
 
 def extend_chains(index, end):
     """Adds the rows up to `end` to the chains. Tables, heads and next have room."""
-    relation = load(index, X_RELATION)
-    base = load(index, X_BASE)
-    filtered = load(index, X_NFILTERS) > 0
-    for row in range(load(index, X_END), end):
+    relation = load(index, at.X_RELATION)
+    base = load(index, at.X_BASE)
+    filtered = load(index, at.X_NFILTERS) > 0
+    for row in range(load(index, at.X_END), end):
         word = row_word(relation, row)
         if filtered and not passes(index, relation, word):
             continue
         group = group_of_row(index, relation, word)
-        heads = load(index, X_HEADS)
-        store(load(index, X_NEXT), row - base, load(heads, group))
+        heads = load(index, at.X_HEADS)
+        store(load(index, at.X_NEXT), row - base, load(heads, group))
         store(heads, group, row)
-    store(index, X_END, end)
-    return load(index, X_GROUPS)
+    store(index, at.X_END, end)
+    return load(index, at.X_GROUPS)
 
 
 def number_groups(index, start, end, groups):
     """Writes the group of every row from `start` to `end`, -1 for one that does not pass, finding new groups on the
     way; returns how many there are."""
-    relation = load(index, X_RELATION)
-    filtered = load(index, X_NFILTERS) > 0
+    relation = load(index, at.X_RELATION)
+    filtered = load(index, at.X_NFILTERS) > 0
     for row in range(start, end):
         word = row_word(relation, row)
         if filtered and not passes(index, relation, word):
             store(groups, row, -1)
         else:
             store(groups, row, group_of_row(index, relation, word))
-    return load(index, X_GROUPS)
+    return load(index, at.X_GROUPS)
 
 
 def order_rows(index, start, end, groups, offsets, ordered):
     """Orders the rows from `start` to `end` by group. `offsets` has a zero for every group and two more."""
-    relation = load(index, X_RELATION)
+    relation = load(index, at.X_RELATION)
     for row in range(start, end):
-        at = load(groups, row) + 2
-        if at >= 2:
-            store(offsets, at, load(offsets, at) + 1)
+        where = load(groups, row) + 2
+        if where >= 2:
+            store(offsets, where, load(offsets, where) + 1)
     total = 0
-    for group in range(2, load(index, X_GROUPS) + 2):
+    for group in range(2, load(index, at.X_GROUPS) + 2):
         total += load(offsets, group)
         store(offsets, group, total)
     # Offset g + 1 is now where group g begins; it moves on as rows come, so that in the end it is where group g ends.
@@ -275,21 +241,21 @@ def order_rows(index, start, end, groups, offsets, ordered):
         group = load(groups, row)
         if group < 0:
             continue
-        at = load(offsets, group + 1)
-        store(ordered, at, row_word(relation, row))
-        store(offsets, group + 1, at + 1)
+        where = load(offsets, group + 1)
+        store(ordered, where, row_word(relation, row))
+        store(offsets, group + 1, where + 1)
     return 0
 
 
 def fill_wide(index):
     """Enters all groups of wide keys into an empty table."""
-    relation = load(index, X_RELATION)
-    table = load(index, X_TABLE)
-    places = index + 8 * X_KEYS
-    for group in range(load(index, X_GROUPS)):
-        words = row_words(relation, load(load(index, X_FIRST), group))
-        h = wide_hash(index, words, places, KEY_WORDS)
-        slot = wide_slot(index, h, words, places, KEY_WORDS)
+    relation = load(index, at.X_RELATION)
+    table = load(index, at.X_TABLE)
+    places = index + 8 * at.X_KEYS
+    for group in range(load(index, at.X_GROUPS)):
+        words = row_words(relation, load(load(index, at.X_FIRST), group))
+        h = wide_hash(index, words, places, at.KEY_WORDS)
+        slot = wide_slot(index, h, words, places, at.KEY_WORDS)
         store(table, slot, tagged(h, group))
     return 0
 

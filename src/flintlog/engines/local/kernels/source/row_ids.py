@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import (
-    COLUMN_WORDS,
-    R_ARITY,
-    R_COLUMNS,
-    R_COUNT,
-    R_ROWS,
-    R_WIDE,
-    W_BITS,
-    W_COLUMNS,
-    W_RELATION,
-    W_ROW,
-    W_TABLE,
-    W_VALUES,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.hashing import slot_of
 from flintlog.engines.local.kernels.source.row_sets import hash_row
 from flintlog.engines.local.kernels.source.words import below, function, inlined, load, load_half, store, store_half
@@ -26,7 +13,7 @@ NEAR = 4  # so many places cost less than a look at the table
 @inlined
 def words_of_row(relation):
     """How many words a row of the log is."""
-    return load(relation, R_ARITY) if load(relation, R_WIDE) else 1
+    return load(relation, at.R_ARITY) if load(relation, at.R_WIDE) else 1
 
 
 @inlined
@@ -52,9 +39,9 @@ def slot_of_row(table, bits, rows, width, row):
 
 def enter_rows(places, start, end):
     """Enters rows of the log, which are not there yet."""
-    relation, table, bits = load(places, W_RELATION), load(places, W_TABLE), load(places, W_BITS)
+    relation, table, bits = load(places, at.W_RELATION), load(places, at.W_TABLE), load(places, at.W_BITS)
     width = words_of_row(relation)
-    rows = load(relation, R_ROWS)
+    rows = load(relation, at.R_ROWS)
     for i in range(start, end):
         store_half(table, slot_of_row(table, bits, rows, width, rows + 8 * width * i), i + 1)
     return 0
@@ -63,18 +50,18 @@ def enter_rows(places, start, end):
 @inlined
 def lay_row(relation, values, row):
     """Writes a row of these values as the relation's log has it; returns 0 if no key stands for it."""
-    arity = load(relation, R_ARITY)
-    if load(relation, R_WIDE):
+    arity = load(relation, at.R_ARITY)
+    if load(relation, at.R_WIDE):
         for c in range(arity):
             store(row, c, load(values, c))
         return 1
     key = 0
     for c in range(arity):
-        at = R_COLUMNS + COLUMN_WORDS * c
-        value = load(values, c) - load(relation, at)
-        if below(load(relation, at + 2), value):
+        where = at.R_COLUMNS + at.COLUMN_WORDS * c
+        value = load(values, c) - load(relation, where)
+        if below(load(relation, where + 2), value):
             return 0
-        key |= value << load(relation, at + 1)
+        key |= value << load(relation, where + 1)
     store(row, 0, key)
     return 1
 
@@ -82,30 +69,30 @@ def lay_row(relation, values, row):
 @inlined
 def slot_of_laid(places):
     """The slot of the row that was laid, or the empty one where it would go."""
-    relation = load(places, W_RELATION)
-    table, bits = load(places, W_TABLE), load(places, W_BITS)
-    return slot_of_row(table, bits, load(relation, R_ROWS), words_of_row(relation), load(places, W_ROW))
+    relation = load(places, at.W_RELATION)
+    table, bits = load(places, at.W_TABLE), load(places, at.W_BITS)
+    return slot_of_row(table, bits, load(relation, at.R_ROWS), words_of_row(relation), load(places, at.W_ROW))
 
 
 @function
 def place_of(places, values):
     """The place of the row of these values, -1 if it is not there."""
-    if not lay_row(load(places, W_RELATION), values, load(places, W_ROW)):
+    if not lay_row(load(places, at.W_RELATION), values, load(places, at.W_ROW)):
         return -1
-    return load_half(load(places, W_TABLE), slot_of_laid(places)) - 1
+    return load_half(load(places, at.W_TABLE), slot_of_laid(places)) - 1
 
 
 def find_rows(places, count, found):
     """Writes the place of each row that is looked for, -1 for one that is not there. What was computed again mostly
     comes in the order in which it came before: the places behind the last one are looked at first."""
-    relation, row, values = load(places, W_RELATION), load(places, W_ROW), load(places, W_VALUES)
+    relation, row, values = load(places, at.W_RELATION), load(places, at.W_ROW), load(places, at.W_VALUES)
     arity, width, rows, end = (
-        load(relation, R_ARITY),
+        load(relation, at.R_ARITY),
         words_of_row(relation),
-        load(relation, R_ROWS),
-        load(relation, R_COUNT),
+        load(relation, at.R_ROWS),
+        load(relation, at.R_COUNT),
     )
-    columns = places + 8 * W_COLUMNS
+    columns = places + 8 * at.W_COLUMNS
     after = 0
     for i in range(count):
         for c in range(arity):
@@ -116,7 +103,7 @@ def find_rows(places, count, found):
             while place < stop and not are_same(rows + 8 * width * place, row, width):
                 place += 1
             if place == stop:
-                place = load_half(load(places, W_TABLE), slot_of_laid(places)) - 1
+                place = load_half(load(places, at.W_TABLE), slot_of_laid(places)) - 1
             if place >= 0:
                 after = place + 1
         store(found, i, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import R_ARITY, R_BITS, R_COUNT, R_ROWS, R_TABLE
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.hashing import combined, may_be, number_in, slot_of, tagged
 from flintlog.engines.local.kernels.source.words import fetch_add, function, inlined, load, load_shared, store, swap_if
 
@@ -32,10 +32,10 @@ def is_row(entry, hashed, rows, row, arity):
 @function
 def take_row(relation, row, shared):
     """Inserts a row of words; returns 1 if it is new."""
-    arity = load(relation, R_ARITY)
-    rows = load(relation, R_ROWS)
-    table = load(relation, R_TABLE)
-    bits = load(relation, R_BITS)
+    arity = load(relation, at.R_ARITY)
+    rows = load(relation, at.R_ROWS)
+    table = load(relation, at.R_TABLE)
+    bits = load(relation, at.R_BITS)
     mask = (1 << bits) - 1
     h = hash_row(row, arity)
     slot = slot_of(h, bits)
@@ -44,7 +44,7 @@ def take_row(relation, row, shared):
         if entry == 0:
             if shared and swap_if(table, slot, 0, TAKEN) != 0:
                 continue
-            number = fetch_add(relation, R_COUNT, 1)
+            number = fetch_add(relation, at.R_COUNT, 1)
             for c in range(arity):
                 store(rows, number * arity + c, load(row, c))
             if shared:
@@ -62,7 +62,7 @@ def take_row(relation, row, shared):
 def add_rows(relation, rows, count):
     """Inserts any number of rows, one after the other in memory."""
     added = 0
-    arity = load(relation, R_ARITY)
+    arity = load(relation, at.R_ARITY)
     for i in range(count):
         added += take_row(relation, rows + 8 * arity * i, False)
     return added
@@ -70,10 +70,10 @@ def add_rows(relation, rows, count):
 
 @inlined
 def has_row(relation, row):
-    arity = load(relation, R_ARITY)
-    rows = load(relation, R_ROWS)
-    table = load(relation, R_TABLE)
-    bits = load(relation, R_BITS)
+    arity = load(relation, at.R_ARITY)
+    rows = load(relation, at.R_ROWS)
+    table = load(relation, at.R_TABLE)
+    bits = load(relation, at.R_BITS)
     mask = (1 << bits) - 1
     h = hash_row(row, arity)
     slot = slot_of(h, bits)

@@ -7,48 +7,7 @@ to the head's key; it runs as one tight loop ("fused").
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import (
-    CURSOR_WORDS,
-    DONE,
-    FULL,
-    INDEX_ALL,
-    L_BACK,
-    L_BINDS,
-    L_KEYS,
-    L_KIND,
-    L_NBINDS,
-    L_NSTEPS,
-    L_SOURCE,
-    L_STEPS,
-    LEVEL_BATCH,
-    LEVEL_SCAN,
-    P_CHUNK,
-    P_CONSTANTS,
-    P_CURSOR,
-    P_END,
-    P_FUSED,
-    P_LEVELS,
-    P_NCONSTANTS,
-    P_NLEVELS,
-    P_SINK,
-    PAUSED,
-    R_VISIBLE,
-    SINK_BATCH,
-    T_AGAIN,
-    T_BUDGET,
-    T_COUNT,
-    T_CURSORS,
-    T_LEVEL,
-    T_REGISTERS,
-    X_BASE,
-    X_BASE_GROUPS,
-    X_HEADS,
-    X_KIND,
-    X_NEXT,
-    X_OFFSETS,
-    X_ORDERED,
-    X_RELATION,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.heads import emit, flush, run_fused
 from flintlog.engines.local.kernels.source.indexes import find_group, row_word, value_of
 from flintlog.engines.local.kernels.source.steps import steps_hold
@@ -58,22 +17,22 @@ from flintlog.engines.local.kernels.source.words import fetch_add, function, inl
 @inlined
 def open_level(level, cursor, registers):
     """Finds the rows of a level for the values that are bound; returns whether there are any."""
-    index = load(level, L_SOURCE)
-    if load(index, X_KIND) == INDEX_ALL:
-        end = load(load(index, X_RELATION), R_VISIBLE)
+    index = load(level, at.L_SOURCE)
+    if load(index, at.X_KIND) == at.INDEX_ALL:
+        end = load(load(index, at.X_RELATION), at.R_VISIBLE)
         store(cursor, 0, 0)
         store(cursor, 1, end)
         store(cursor, 2, -1)
         return end > 0
-    group = find_group(index, registers, load(level, L_KEYS))
+    group = find_group(index, registers, load(level, at.L_KEYS))
     if group < 0:
         return False
     start = end = 0
-    if group < load(index, X_BASE_GROUPS):
-        offsets = load(index, X_OFFSETS)
+    if group < load(index, at.X_BASE_GROUPS):
+        offsets = load(index, at.X_OFFSETS)
         start = load(offsets, group)
         end = load(offsets, group + 1)
-    row = load(load(index, X_HEADS), group)
+    row = load(load(index, at.X_HEADS), group)
     store(cursor, 0, start)
     store(cursor, 1, end)
     store(cursor, 2, row)
@@ -83,11 +42,11 @@ def open_level(level, cursor, registers):
 @inlined
 def next_chunk(rule, cursor):
     """Takes rows of the first level that no other thread has; returns whether there are any."""
-    chunk = load(rule, P_CHUNK)
-    end = load(rule, P_END)
-    if load(rule, P_CURSOR) >= end:
+    chunk = load(rule, at.P_CHUNK)
+    end = load(rule, at.P_END)
+    if load(rule, at.P_CURSOR) >= end:
         return False
-    start = fetch_add(rule, P_CURSOR, chunk)
+    start = fetch_add(rule, at.P_CURSOR, chunk)
     if start >= end:
         return False
     store(cursor, 0, start)
@@ -97,17 +56,17 @@ def next_chunk(rule, cursor):
 
 @inlined
 def bind(level, relation, word, registers):
-    binds = load(level, L_BINDS)
-    for b in range(load(level, L_NBINDS)):
+    binds = load(level, at.L_BINDS)
+    for b in range(load(level, at.L_NBINDS)):
         store(registers, load(binds, 2 * b), value_of(relation, word, load(binds, 2 * b + 1)))
 
 
 @inlined
 def bind_batch(level, row, registers):
     """The columns of a batch stand at addresses of their own."""
-    binds = load(level, L_BINDS)
-    columns = load(level, L_SOURCE)
-    for b in range(load(level, L_NBINDS)):
+    binds = load(level, at.L_BINDS)
+    columns = load(level, at.L_SOURCE)
+    for b in range(load(level, at.L_NBINDS)):
         store(registers, load(binds, 2 * b), load(load(columns, load(binds, 2 * b + 1)), row))
 
 
@@ -115,111 +74,111 @@ def bind_batch(level, row, registers):
 def next_row(level, cursor):
     """The next row of an opened level: its word, or -1 if there is none. Packed keys and row numbers are not
     negative."""
-    index = load(level, L_SOURCE)
-    relation = load(index, X_RELATION)
+    index = load(level, at.L_SOURCE)
+    relation = load(index, at.X_RELATION)
     j = load(cursor, 0)
     if j < load(cursor, 1):
         store(cursor, 0, j + 1)
-        if load(index, X_KIND) == INDEX_ALL:
+        if load(index, at.X_KIND) == at.INDEX_ALL:
             return row_word(relation, j)
-        return load(load(index, X_ORDERED), j)
+        return load(load(index, at.X_ORDERED), j)
     row = load(cursor, 2)
     if row < 0:
         return -1
-    store(cursor, 2, load(load(index, X_NEXT), row - load(index, X_BASE)))
+    store(cursor, 2, load(load(index, at.X_NEXT), row - load(index, at.X_BASE)))
     return row_word(relation, row)
 
 
 def begin(rule, thread):
-    registers = thread + 8 * T_REGISTERS
-    constants = load(rule, P_CONSTANTS)
-    for k in range(load(rule, P_NCONSTANTS)):
+    registers = thread + 8 * at.T_REGISTERS
+    constants = load(rule, at.P_CONSTANTS)
+    for k in range(load(rule, at.P_NCONSTANTS)):
         store(registers, load(constants, 2 * k), load(constants, 2 * k + 1))
-    store(thread, T_LEVEL, 0)
-    store(thread, T_AGAIN, 0)
-    store(thread, T_COUNT, 0)
-    store(thread, T_CURSORS, 0)
-    store(thread, T_CURSORS + 1, 0)
+    store(thread, at.T_LEVEL, 0)
+    store(thread, at.T_AGAIN, 0)
+    store(thread, at.T_COUNT, 0)
+    store(thread, at.T_CURSORS, 0)
+    store(thread, at.T_CURSORS + 1, 0)
     return 0
 
 
 def run_rule(rule, thread):
     """Runs a rule until it is done or something is needed."""
-    registers = thread + 8 * T_REGISTERS
-    last = load(rule, P_NLEVELS) - 1
-    fused = load(rule, P_FUSED) != 0
-    depth = load(thread, T_LEVEL)
-    if load(thread, T_AGAIN):
+    registers = thread + 8 * at.T_REGISTERS
+    last = load(rule, at.P_NLEVELS) - 1
+    fused = load(rule, at.P_FUSED) != 0
+    depth = load(thread, at.T_LEVEL)
+    if load(thread, at.T_AGAIN):
         # The loop of the last level, or the row it had found, was interrupted.
         if not fused:
             status = emit(rule, thread, registers)
-            if status != DONE:
+            if status != at.DONE:
                 return status
-            depth = load(load(rule, P_LEVELS + depth), L_BACK)
-            store(thread, T_AGAIN, 0)
+            depth = load(load(rule, at.P_LEVELS + depth), at.L_BACK)
+            store(thread, at.T_AGAIN, 0)
     while True:
-        level = load(rule, P_LEVELS + depth)
-        cursor = thread + 8 * (T_CURSORS + CURSOR_WORDS * depth)
+        level = load(rule, at.P_LEVELS + depth)
+        cursor = thread + 8 * (at.T_CURSORS + at.CURSOR_WORDS * depth)
         if depth == 0:
             row = load(cursor, 0)
             if row == load(cursor, 1):
-                if load(thread, T_BUDGET) <= 0:
-                    store(thread, T_LEVEL, 0)
-                    return PAUSED
+                if load(thread, at.T_BUDGET) <= 0:
+                    store(thread, at.T_LEVEL, 0)
+                    return at.PAUSED
                 if not next_chunk(rule, cursor):
                     break
                 row = load(cursor, 0)
             store(cursor, 0, row + 1)
-            if load(level, L_KIND) == LEVEL_SCAN:
-                relation = load(level, L_SOURCE)
+            if load(level, at.L_KIND) == at.LEVEL_SCAN:
+                relation = load(level, at.L_SOURCE)
                 bind(level, relation, row_word(relation, row), registers)
-            elif load(level, L_KIND) == LEVEL_BATCH:
+            elif load(level, at.L_KIND) == at.LEVEL_BATCH:
                 bind_batch(level, row, registers)
             else:
-                index = load(level, L_SOURCE)
-                offsets = load(index, X_OFFSETS)
+                index = load(level, at.L_SOURCE)
+                offsets = load(index, at.X_OFFSETS)
                 first = load(offsets, row)
                 if first == load(offsets, row + 1):
                     continue
-                bind(level, load(index, X_RELATION), load(load(index, X_ORDERED), first), registers)
-            store(thread, T_BUDGET, load(thread, T_BUDGET) - 1)
+                bind(level, load(index, at.X_RELATION), load(load(index, at.X_ORDERED), first), registers)
+            store(thread, at.T_BUDGET, load(thread, at.T_BUDGET) - 1)
         elif fused and depth == last:
-            if not run_fused(rule, thread, load(level, L_SOURCE), cursor, registers):
-                store(thread, T_LEVEL, depth)
-                return FULL
+            if not run_fused(rule, thread, load(level, at.L_SOURCE), cursor, registers):
+                store(thread, at.T_LEVEL, depth)
+                return at.FULL
             depth -= 1
-            if load(thread, T_BUDGET) <= 0:
-                store(thread, T_LEVEL, depth)
-                return PAUSED
+            if load(thread, at.T_BUDGET) <= 0:
+                store(thread, at.T_LEVEL, depth)
+                return at.PAUSED
             continue
         else:
             word = next_row(level, cursor)
             if word < 0:
                 depth -= 1
-                if load(thread, T_BUDGET) <= 0:
-                    store(thread, T_LEVEL, depth)
-                    return PAUSED
+                if load(thread, at.T_BUDGET) <= 0:
+                    store(thread, at.T_LEVEL, depth)
+                    return at.PAUSED
                 continue
-            bind(level, load(load(level, L_SOURCE), X_RELATION), word, registers)
-            store(thread, T_BUDGET, load(thread, T_BUDGET) - 1)
-        steps = load(level, L_NSTEPS)
-        if steps and not steps_hold(load(level, L_STEPS), steps, registers, thread):
+            bind(level, load(load(level, at.L_SOURCE), at.X_RELATION), word, registers)
+            store(thread, at.T_BUDGET, load(thread, at.T_BUDGET) - 1)
+        steps = load(level, at.L_NSTEPS)
+        if steps and not steps_hold(load(level, at.L_STEPS), steps, registers, thread):
             continue
         if depth < last:
-            inner = load(rule, P_LEVELS + depth + 1)
-            if open_level(inner, thread + 8 * (T_CURSORS + CURSOR_WORDS * (depth + 1)), registers):
+            inner = load(rule, at.P_LEVELS + depth + 1)
+            if open_level(inner, thread + 8 * (at.T_CURSORS + at.CURSOR_WORDS * (depth + 1)), registers):
                 depth += 1
             continue
         status = emit(rule, thread, registers)
-        if status != DONE:
-            store(thread, T_LEVEL, depth)
-            store(thread, T_AGAIN, 1)
+        if status != at.DONE:
+            store(thread, at.T_LEVEL, depth)
+            store(thread, at.T_AGAIN, 1)
             return status
-        depth = load(level, L_BACK)
-    store(thread, T_LEVEL, 0)
-    if load(rule, P_SINK) != SINK_BATCH and not flush(rule, thread):
-        return FULL
-    return DONE
+        depth = load(level, at.L_BACK)
+    store(thread, at.T_LEVEL, 0)
+    if load(rule, at.P_SINK) != at.SINK_BATCH and not flush(rule, thread):
+        return at.FULL
+    return at.DONE
 
 
 # For kernels that run rules themselves.

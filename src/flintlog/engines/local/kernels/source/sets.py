@@ -5,21 +5,7 @@ A set has room for what it is given; whoever calls sees to that. New rows go to 
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import (
-    BUFFER_WORDS,
-    FAR,
-    R_BITS,
-    R_COUNT,
-    R_CROWDED,
-    R_LAST,
-    R_ROWS,
-    R_SET,
-    R_STRIDE,
-    R_TABLE,
-    R_WIDTH,
-    SET_BITS,
-    SET_SHORT,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.hashing import mixed, shuffled, slot_of
 from flintlog.engines.local.kernels.source.words import (
     fetch_add,
@@ -88,7 +74,7 @@ def insert_short(table, bits, width, keys, count, new, shared):
         h = shuffled(key, width)
         entry = short_entry(h)
         slot = shift_right(h, rest)
-        far = (slot + FAR) & mask
+        far = (slot + at.FAR) & mask
         while True:
             known = load_half_shared(table, slot)
             if known == entry:
@@ -141,22 +127,22 @@ def insert_bits(table, last, stride, keys, count, new, shared):
 def take_keys(relation, keys, count, new, shared):
     """Inserts keys into a relation, at most as many as `new` has room for; returns how many it did (all of them, but
     for a short set that is crowded), and how many of these are new, as one number."""
-    table = load(relation, R_TABLE)
-    kind = load(relation, R_SET)
+    table = load(relation, at.R_TABLE)
+    kind = load(relation, at.R_SET)
     done = count
-    if kind == SET_SHORT:
-        both = insert_short(table, load(relation, R_BITS), load(relation, R_WIDTH), keys, count, new, shared)
+    if kind == at.SET_SHORT:
+        both = insert_short(table, load(relation, at.R_BITS), load(relation, at.R_WIDTH), keys, count, new, shared)
         done = both >> 32
         found = both & LOWER
         if done < count:
-            store(relation, R_CROWDED, 1)
-    elif kind == SET_BITS:
-        found = insert_bits(table, load(relation, R_LAST), load(relation, R_STRIDE), keys, count, new, shared)
+            store(relation, at.R_CROWDED, 1)
+    elif kind == at.SET_BITS:
+        found = insert_bits(table, load(relation, at.R_LAST), load(relation, at.R_STRIDE), keys, count, new, shared)
     else:
-        found = insert_hashed(table, load(relation, R_BITS), keys, count, new, shared)
+        found = insert_hashed(table, load(relation, at.R_BITS), keys, count, new, shared)
     if found:
-        rows = load(relation, R_ROWS)
-        start = fetch_add(relation, R_COUNT, found)
+        rows = load(relation, at.R_ROWS)
+        start = fetch_add(relation, at.R_COUNT, found)
         for i in range(found):
             store(rows, start + i, load(new, i))
     return (done << 32) | found
@@ -167,7 +153,7 @@ def add_keys(relation, keys, count, buffer):
     words."""
     start = 0
     while start < count:
-        wanted = min(BUFFER_WORDS, count - start)
+        wanted = min(at.BUFFER_WORDS, count - start)
         done = take_keys(relation, keys + 8 * start, wanted, buffer, False) >> 32
         start += done
         if done < wanted:
@@ -177,18 +163,18 @@ def add_keys(relation, keys, count, buffer):
 
 @inlined
 def has_key(relation, key):
-    table = load(relation, R_TABLE)
-    if load(relation, R_SET) == SET_BITS:
-        place = bit_of(key, load(relation, R_LAST), load(relation, R_STRIDE))
+    table = load(relation, at.R_TABLE)
+    if load(relation, at.R_SET) == at.SET_BITS:
+        place = bit_of(key, load(relation, at.R_LAST), load(relation, at.R_STRIDE))
         return (shift_right(load(table, place >> 6), place & 63) & 1) != 0
-    bits = load(relation, R_BITS)
+    bits = load(relation, at.R_BITS)
     mask = (1 << bits) - 1
-    if load(relation, R_SET) == SET_SHORT:
-        width = load(relation, R_WIDTH)
+    if load(relation, at.R_SET) == at.SET_SHORT:
+        width = load(relation, at.R_WIDTH)
         h = shuffled(key, width)
         slot = shift_right(h, width - bits)
         short = short_entry(h)
-        far = (slot + FAR) & mask  # further on, the same bits belong to another key
+        far = (slot + at.FAR) & mask  # further on, the same bits belong to another key
         while slot != far:
             entry = load_half_shared(table, slot)
             if entry == 0 or entry == short:

@@ -2,41 +2,7 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import (
-    COLUMN_WORDS,
-    OP_ADD,
-    OP_AND,
-    OP_CONTAINS,
-    OP_COPY,
-    OP_DIV,
-    OP_EQ,
-    OP_EXISTS,
-    OP_GE,
-    OP_GT,
-    OP_LE,
-    OP_LT,
-    OP_MAX,
-    OP_MIN,
-    OP_MOD,
-    OP_MUL,
-    OP_NE,
-    OP_OR,
-    OP_SUB,
-    OP_UGE,
-    OP_UGT,
-    OP_ULE,
-    OP_ULT,
-    OP_XOR,
-    R_COLUMNS,
-    R_WIDE,
-    S_A,
-    S_B,
-    S_NKEYS,
-    S_OP,
-    S_TO,
-    STEP_WORDS,
-    T_NEW,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.indexes import find_group, group_is_empty
 from flintlog.engines.local.kernels.source.row_sets import has_row
 from flintlog.engines.local.kernels.source.sets import has_key
@@ -53,18 +19,18 @@ def quotient(a, b):
 @function
 def contained(relation, registers, names, count, thread):
     """Whether a relation has the row in some registers."""
-    if load(relation, R_WIDE):
-        row = thread + 8 * T_NEW
+    if load(relation, at.R_WIDE):
+        row = thread + 8 * at.T_NEW
         for c in range(count):
             store(row, c, load(registers, load(names, c)))
         return has_row(relation, row)
     key = 0
     for c in range(count):
-        at = R_COLUMNS + COLUMN_WORDS * c
-        value = load(registers, load(names, c)) - load(relation, at)
-        if below(load(relation, at + 3), value):
+        where = at.R_COLUMNS + at.COLUMN_WORDS * c
+        value = load(registers, load(names, c)) - load(relation, where)
+        if below(load(relation, where + 3), value):
             return False
-        key |= value << load(relation, at + 1)
+        key |= value << load(relation, where + 1)
     return has_key(relation, key)
 
 
@@ -72,65 +38,67 @@ def contained(relation, registers, names, count, thread):
 def steps_hold(steps, count, registers, thread):
     """Runs a level's steps; returns whether all tests hold."""
     for s in range(count):
-        step = steps + 8 * STEP_WORDS * s
-        op = load(step, S_OP)
-        to = load(step, S_TO)
-        if op == OP_CONTAINS:
-            if contained(load(step, S_A), registers, load(step, S_B), load(step, S_NKEYS), thread) != (to != 0):
+        step = steps + 8 * at.STEP_WORDS * s
+        op = load(step, at.S_OP)
+        to = load(step, at.S_TO)
+        if op == at.OP_CONTAINS:
+            if contained(load(step, at.S_A), registers, load(step, at.S_B), load(step, at.S_NKEYS), thread) != (
+                to != 0
+            ):
                 return False
             continue
-        if op == OP_EXISTS:
-            index = load(step, S_A)
-            if group_is_empty(index, find_group(index, registers, load(step, S_B))) == (to != 0):
+        if op == at.OP_EXISTS:
+            index = load(step, at.S_A)
+            if group_is_empty(index, find_group(index, registers, load(step, at.S_B))) == (to != 0):
                 return False
             continue
-        a = load(registers, load(step, S_A))
-        b = load(registers, load(step, S_B))
-        if op <= OP_UGE:
-            if op == OP_EQ:
+        a = load(registers, load(step, at.S_A))
+        b = load(registers, load(step, at.S_B))
+        if op <= at.OP_UGE:
+            if op == at.OP_EQ:
                 holds = a == b
-            elif op == OP_NE:
+            elif op == at.OP_NE:
                 holds = a != b
-            elif op == OP_LT:
+            elif op == at.OP_LT:
                 holds = a < b
-            elif op == OP_LE:
+            elif op == at.OP_LE:
                 holds = a <= b
-            elif op == OP_GT:
+            elif op == at.OP_GT:
                 holds = a > b
-            elif op == OP_GE:
+            elif op == at.OP_GE:
                 holds = a >= b
-            elif op == OP_ULT:
+            elif op == at.OP_ULT:
                 holds = below(a, b)
-            elif op == OP_ULE:
+            elif op == at.OP_ULE:
                 holds = not below(b, a)
-            elif op == OP_UGT:
+            elif op == at.OP_UGT:
                 holds = below(b, a)
             else:
                 holds = not below(a, b)
             if not holds:
                 return False
             continue
-        if op == OP_COPY:
+        if op == at.OP_COPY:
             value = a
-        elif op == OP_ADD:
+        elif op == at.OP_ADD:
             value = a + b
-        elif op == OP_SUB:
+        elif op == at.OP_SUB:
             value = a - b
-        elif op == OP_MUL:
+        elif op == at.OP_MUL:
             value = a * b
-        elif op == OP_AND:
+        elif op == at.OP_AND:
             value = a & b
-        elif op == OP_OR:
+        elif op == at.OP_OR:
             value = a | b
-        elif op == OP_XOR:
+        elif op == at.OP_XOR:
             value = a ^ b
-        elif op == OP_MIN:
+        elif op == at.OP_MIN:
             value = min(a, b)
-        elif op == OP_MAX:
+        elif op == at.OP_MAX:
             value = max(a, b)
-        elif op == OP_DIV:
+        elif op == at.OP_DIV:
             value = quotient(a, b)
-        elif op == OP_MOD:
+        elif op == at.OP_MOD:
             value = a - quotient(a, b) * b
         else:
             value = 0

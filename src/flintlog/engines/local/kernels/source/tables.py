@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from flintlog.engines.local.kernels.layout import (
-    FAR,
-    R_ARITY,
-    R_BITS,
-    R_COUNT,
-    R_LAST,
-    R_ROWS,
-    R_SET,
-    R_STRIDE,
-    R_TABLE,
-    R_WIDTH,
-    SET_BITS,
-    SET_KEYS,
-    SET_SHORT,
-)
+from flintlog.engines.local.kernels import layout as at
 from flintlog.engines.local.kernels.source.hashing import mixed, shuffled, slot_of, tagged
 from flintlog.engines.local.kernels.source.row_sets import hash_row
 from flintlog.engines.local.kernels.source.sets import LOWER, bit_of, short_entry
@@ -68,23 +54,23 @@ def fill_table(relation):
     """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short
     one."""
     far = 0
-    width = load(relation, R_WIDTH)
-    count = load(relation, R_COUNT)
-    rows = load(relation, R_ROWS)
-    table = load(relation, R_TABLE)
-    bits = load(relation, R_BITS)
+    width = load(relation, at.R_WIDTH)
+    count = load(relation, at.R_COUNT)
+    rows = load(relation, at.R_ROWS)
+    table = load(relation, at.R_TABLE)
+    bits = load(relation, at.R_BITS)
     mask = (1 << bits) - 1
-    kind = load(relation, R_SET)
-    arity = load(relation, R_ARITY)
+    kind = load(relation, at.R_SET)
+    arity = load(relation, at.R_ARITY)
     for i in range(count):
-        if kind == SET_BITS:
-            place = bit_of(load(rows, i), load(relation, R_LAST), load(relation, R_STRIDE))
+        if kind == at.SET_BITS:
+            place = bit_of(load(rows, i), load(relation, at.R_LAST), load(relation, at.R_STRIDE))
             store(table, place >> 6, load(table, place >> 6) | (1 << (place & 63)))
-        elif kind == SET_SHORT:
+        elif kind == at.SET_SHORT:
             h = shuffled(load(rows, i), width)
             far = max(far, put_short(table, shift_right(h, width - bits), mask, short_entry(h), False))
         else:
-            if kind == SET_KEYS:
+            if kind == at.SET_KEYS:
                 h = mixed(load(rows, i))
                 entry = load(rows, i) + 1
             else:
@@ -104,7 +90,7 @@ def move_keys(old, start, end, table, bits):
     for i in range(start, end):
         entry = load(old, i)
         if entry != 0:
-            put(table, slot_of(mixed(entry - 1), bits), mask, entry, i - start < FAR or end - i < FAR)
+            put(table, slot_of(mixed(entry - 1), bits), mask, entry, i - start < at.FAR or end - i < at.FAR)
     return 0
 
 
@@ -135,7 +121,7 @@ def move_short(old, old_bits, start, end, table, bits, width):
             else:
                 home = (i - ((i - (entry >> rest)) & ((1 << known) - 1))) & ((1 << old_bits) - 1)
                 h = (home << rest) | (entry & ((1 << rest) - 1))
-            near = i - start < 2 * FAR or end - i < 2 * FAR
+            near = i - start < 2 * at.FAR or end - i < 2 * at.FAR
             far = max(far, put_short(table, shift_right(h, width - bits), mask, short_entry(h), near))
     return far
 
