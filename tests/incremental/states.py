@@ -11,7 +11,7 @@ from flintlog.api.user_program import Program
 from flintlog.engines.local.row_strata import encode
 from flintlog.engines.protocol import Evaluation
 from flintlog.engines.reference.closures import Machine
-from flintlog.incremental.rules.flattened_program import Normal, normal_form
+from flintlog.incremental.rules.flattened_program import FlattenedProgram, flatten
 from flintlog.incremental.state import State
 from flintlog.incremental.verify import differences
 from flintlog.io.column_facts import ColumnFacts
@@ -21,8 +21,8 @@ from flintlog.types import Row
 Facts = Mapping[str, Iterable[Row]]
 
 
-def normal_of(text: str) -> Normal:
-    return normal_form(Program(text).compilation.program)
+def flattened_of(text: str) -> FlattenedProgram:
+    return flatten(Program(text).compilation.program)
 
 
 def text_of(program: brute_force.Program) -> str:
@@ -38,14 +38,14 @@ class Database:
 
     def __init__(self, text: str, facts: Facts, budget: float | None = None) -> None:
         self.machine = Machine(Words(64), {}, lambda message, span: None)
-        self.state = State(normal_of(text), self.machine, Evaluation(), budget=budget)
+        self.state = State(flattened_of(text), self.machine, Evaluation(), budget=budget)
         self.state.bootstrap({name: ColumnFacts(tuple(c), len(c[0])) for name, c in self._columns(facts).items()})
 
     def change(
         self, deleted: Facts, inserted: Facts, text: str | None = None, strategy: str = "auto", *, keep: bool = True
     ) -> None:
-        normal = None if text is None else normal_of(text)
-        self.state.update(self._columns(deleted), self._columns(inserted), normal, strategy)
+        flattened = None if text is None else flattened_of(text)
+        self.state.update(self._columns(deleted), self._columns(inserted), flattened, strategy)
         if keep:
             self.state.keep()
         else:
@@ -55,13 +55,13 @@ class Database:
         return rows_of(self.state, name)
 
     def _columns(self, facts: Facts) -> dict[str, list[np.ndarray]]:
-        relations = self.state.normal.program.relations
+        relations = self.state.flattened.program.relations
         rows = {name: sorted(some) for name, some in facts.items()}
         return {name: encode(some, relations[name].kinds, self.machine) for name, some in rows.items() if some}
 
 
 def rows_of(state: State, name: str) -> set[Row]:
-    kept, kinds = state.kept[name], state.normal.program.relations[name].kinds
+    kept, kinds = state.kept[name], state.flattened.program.relations[name].kinds
     columns = [column.tolist() for column in kept.columns(kept.present())]
     values = [[state.machine.value(word, kind) for word in column] for column, kind in zip(columns, kinds, strict=True)]
     return set(zip(*values, strict=True)) if kinds else {()} if kept.present().size else set()

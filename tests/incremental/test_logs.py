@@ -12,7 +12,7 @@ import flintlog as fl
 from flintlog.diagnostics import Diagnostic
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.incremental.rows import maintained_relation as room
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 
 CLOSURE = """
     .decl e(x: number, y: number)
@@ -114,10 +114,10 @@ def test_an_interrupt_while_rows_are_packed_anew(
 
 
 def test_a_log_that_cannot_be_written_anew_stays(database: fl.Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Kept) -> Kept:
+    def full(self: MaintainedRelation) -> MaintainedRelation:
         raise fl.FlintlogError([Diagnostic("E803", "no memory")])
 
-    monkeypatch.setattr(Kept, "without_what_is_gone", full)
+    monkeypatch.setattr(MaintainedRelation, "without_what_is_gone", full)
     with database.transaction() as change:
         change.delete("e", chain(0, 3))
     assert database.check() == []

@@ -13,7 +13,7 @@ from typing import Any
 from flintlog.api.changes import Changes
 from flintlog.api.facts import relation_for, rows_of
 from flintlog.api.functors import BESIDE_THE_PROGRAM, bind_functors
-from flintlog.api.requested_rows import SaidRows
+from flintlog.api.requested_rows import RequestedRows
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.api.run import Run, read_inputs
 from flintlog.api.user_program import Program
@@ -54,7 +54,7 @@ class Transaction:
         self._text = self._begun_with = database.text
         self._dropped: list[str] = []
         self.warnings: list[Diagnostic] = []
-        self._said: dict[str, SaidRows] = {}
+        self._said: dict[str, RequestedRows] = {}
         self._result: Changes | None = None
 
     def insert(self, relation: str, data: Any) -> None:
@@ -103,7 +103,7 @@ class Transaction:
         _require_kept(name, program, self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
         if name not in self._said:
-            self._said[name] = SaidRows(program, name)
+            self._said[name] = RequestedRows(program, name)
         self._said[name].say(rows, there=there)
 
     def _commit(self) -> None:

@@ -13,11 +13,11 @@ from flintlog.types import Kind, Row
 _PLAIN = {Kind.NUMBER, Kind.UNSIGNED, Kind.SYMBOL}
 
 
-class SaidRows:
+class RequestedRows:
     """Rows of a relation of a program, for which they were checked.
 
     >>> from flintlog.api.user_program import Program
-    >>> said = SaidRows(Program(".decl r(x: float)").compilation.program, "r")
+    >>> said = RequestedRows(Program(".decl r(x: float)").compilation.program, "r")
     >>> said.say([(0.0,), (1.0,)], there=True)
     >>> said.say([(-0.0,), (1.0,)], there=False)
     >>> said.rows(there=True), said.rows(there=False)

@@ -10,9 +10,9 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.incremental.rows.maintained_relation import Kept, current
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation, current
 from flintlog.incremental.rows.net_changes import NO_ROWS
-from flintlog.incremental.rules.flattened_program import Normal
+from flintlog.incremental.rules.flattened_program import FlattenedProgram
 from flintlog.incremental.strategies.aggregate_update import FoldUpdate
 from flintlog.incremental.strategies.best_update import BestUpdate
 from flintlog.incremental.strategies.bootstrap import Bootstrap
@@ -46,8 +46,8 @@ class Epoch:
 
     def __init__(
         self,
-        normal: Normal,
-        kept: MutableMapping[str, Kept],
+        flattened: FlattenedProgram,
+        kept: MutableMapping[str, MaintainedRelation],
         strata: Mapping[tuple[str, ...], KeptStratum],
         start: Callable[[Mapping[str, ColumnFacts], Mapping[str, Relation]], Bootstrap],
         no_counts: Callable[[Iterable[str]], Mapping[str, RoundCounts]],
@@ -57,7 +57,7 @@ class Epoch:
         workspace: Workspace,
         reached: MutableMapping[tuple[str, ...], KeptStratum],
     ) -> None:
-        self._normal, self._kept, self._strata, self._start = normal, kept, strata, start
+        self._flattened, self._kept, self._strata, self._start = flattened, kept, strata, start
         self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
         self._workspace, self._reached = workspace, reached
         self.recomputed: dict[str, str] = {}
@@ -67,18 +67,18 @@ class Epoch:
 
     def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
         """Facts that are no longer given, and those that now are: rows are marked so already."""
-        normal = self._normal
+        flattened = self._flattened
         changed: dict[str, tuple[Array, Array]] = {}
         # The numbers of parts that have something to do: whoever reads a relation comes after it.
-        waiting = {normal.makers[name] for some in (lost, gained) for name, rows in some.items() if rows.size}
-        waiting |= {number for number, part in enumerate(normal.parts) if rules and part.stratum.relations in rules}
+        waiting = {flattened.makers[name] for some in (lost, gained) for name, rows in some.items() if rows.size}
+        waiting |= {number for number, part in enumerate(flattened.parts) if rules and part.stratum.relations in rules}
         agenda = sorted(waiting)
         while agenda:
             number = heappop(agenda)
-            part = normal.parts[number]
-            for name in [name for name in self._present if normal.last_readers[name] < number]:
+            part = flattened.parts[number]
+            for name in [name for name in self._present if flattened.last_readers[name] < number]:
                 del self._present[name]
-            own = normal.computed[part.stratum.relations]
+            own = flattened.computed[part.stratum.relations]
             stratum = self._strata[part.stratum.relations]
             self._reached[part.stratum.relations] = stratum.copy()
             changes, reads = _NO_CHANGES, part.reads
@@ -94,7 +94,7 @@ class Epoch:
                 pair = self._kept[name].lost_and_gained()
                 if pair[0].size or pair[1].size:
                     changed[name] = pair
-                    for reader in normal.readers.get(name, ()):
+                    for reader in flattened.readers.get(name, ()):
                         if reader not in waiting:
                             waiting.add(reader)
                             heappush(agenda, reader)
@@ -148,7 +148,7 @@ class Epoch:
         """An update begins with so many rows of those that the stratum is computed from: rows below, and own facts."""
         if self._allowance.is_plenty(stratum.seconds):
             return True
-        own = self._normal.computed[stratum.relations]
+        own = self._flattened.computed[stratum.relations]
         total = sum(self._kept[name].size for name in stratum.part.reads)
         total += sum(int(np.count_nonzero(self._kept[name].given)) for name in own)
         seconds = self._allowance.of(stratum.seconds + self._copying(stratum))
@@ -218,7 +218,7 @@ class Epoch:
 
     def _compute_again(self, stratum: KeptStratum, why: str) -> None:
         """Computes a stratum from what it reads as that is now."""
-        own, reads = self._normal.computed[stratum.relations], stratum.part.reads
+        own, reads = self._flattened.computed[stratum.relations], stratum.part.reads
         self.recomputed |= dict.fromkeys(own, why)
         self._present |= current(self._kept, reads - self._present.keys())
         started = time.perf_counter()
@@ -233,7 +233,7 @@ class Epoch:
             relation = run.store[name]
             self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
             if (
-                name in self._normal.last_readers
+                name in self._flattened.last_readers
                 and not self._kept[name].is_whole()
                 and self._kept[name].relation is not relation
             ):

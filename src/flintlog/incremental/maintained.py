@@ -26,7 +26,7 @@ from flintlog.incremental.questions.question import Question, answers, goal_of, 
 from flintlog.incremental.questions.question_types import Types, types_of
 from flintlog.incremental.rows.net_changes import NO_ROWS
 from flintlog.incremental.rows.row_shape import row_shape
-from flintlog.incremental.rules.flattened_program import normal_form
+from flintlog.incremental.rules.flattened_program import flatten
 from flintlog.incremental.state import State
 from flintlog.incremental.verify import differences
 from flintlog.io.column_facts import ColumnFacts
@@ -168,7 +168,7 @@ class Maintained:
         self.text, self.program = text, self.compiled(text)
         self._functions.update(self._bind(self.program, Words(word_size)))
         evaluation = Evaluation(functions=self._functions, word_size=word_size)
-        self.state = State(normal_form(self.program), self._machine, evaluation, budget=budget)
+        self.state = State(flatten(self.program), self._machine, evaluation, budget=budget)
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -232,15 +232,15 @@ class Maintained:
 
     def _apply(self, change: Change, strategy: str) -> None:
         started = time.perf_counter()
-        normal = None
+        flattened = None
         if change.program is not None:
             program = self.compiled(change.program)
             self._functions.update(self._bind(program, Words(self.word_size)))
             self._require_same_columns(program)
-            self.text, self.program, normal = change.program, program, normal_form(program)
+            self.text, self.program, flattened = change.program, program, flatten(program)
         deleted = {name: self._columns(name, rows) for name, rows in change.deleted.items() if rows}
         inserted = {name: self._columns(name, rows) for name, rows in change.inserted.items() if rows}
-        self.state.update(deleted, inserted, normal, strategy)
+        self.state.update(deleted, inserted, flattened, strategy)
         self._update_seconds += time.perf_counter() - started
 
     def _require_same_columns(self, program: Program) -> None:

@@ -23,10 +23,10 @@ from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.rows.distinct import each_once
 from flintlog.incremental.rows.lookup import Lookup
-from flintlog.incremental.rows.maintained_relation import Kept, StoredRows
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation, StoredRows
 from flintlog.incremental.rows.preparation import Preparation
 from flintlog.incremental.rules.clause import clause_of
-from flintlog.incremental.rules.flattened_program import Normal, Part
+from flintlog.incremental.rules.flattened_program import FlattenedProgram, Part
 from flintlog.incremental.rules.instance_rounds import ClauseRounds
 from flintlog.incremental.rules.instances import Instances
 from flintlog.incremental.strategies.aggregate_update import FoldUpdate
@@ -58,20 +58,20 @@ class State:
 
     def __init__(
         self,
-        normal: Normal,
+        flattened: FlattenedProgram,
         machine: Machine,
         evaluation: Evaluation,
         threads: int = 1,
         budget: float | None = BUDGET,
     ) -> None:
-        self.normal, self.machine, self.budget = normal, machine, budget
+        self.flattened, self.machine, self.budget = flattened, machine, budget
         self._evaluation, self._threads = evaluation, threads
         self._vectors, self._workers = Vectors(machine), Workers(1)
-        self.kept: dict[str, Kept] = {}
+        self.kept: dict[str, MaintainedRelation] = {}
         self.strata: Strata = {}
         self.recomputed: Mapping[str, str] = {}  # what the last update computed again, and why
         self._changes_of_rules: dict[tuple[str, ...], RuleChanges] = {}
-        self._before = normal, self.strata
+        self._before = flattened, self.strata
         # The strata that an update has come to which is not done, each as it was before.
         self._reached: Strata = {}
         self._preparation = Preparation()
@@ -81,43 +81,43 @@ class State:
 
     def bootstrap(self, given: Mapping[str, ColumnFacts]) -> None:
         """Computes everything from the facts that are given."""
-        constants = {name: _constant_facts(v, self.machine) for name, v in self.normal.constants.items()}
+        constants = {name: _constant_facts(v, self.machine) for name, v in self.flattened.constants.items()}
         facts = {**given, **constants}
         seconds: dict[tuple[str, ...], float] = {}
         run = self.start(facts, {})
         try:
-            for part in self.normal.parts:
+            for part in self.flattened.parts:
                 started = time.perf_counter()
                 run.compute(part)
                 seconds[part.stratum.relations] = time.perf_counter() - started
         finally:
             run.workers.close()
         for name, relation in run.store.items():
-            self.kept[name] = kept = Kept(relation)
+            self.kept[name] = kept = MaintainedRelation(relation)
             kept.start(run.rounds_of(name))
             if name in facts and len(facts[name]):  # some need not be there: others are better, or came first
                 kept.enter_given(facts[name].columns, len(facts[name]))
-        self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
+        self.strata = {part.stratum.relations: self._stratum(part) for part in self.flattened.parts}
         for relations, stratum in self.strata.items():
             stratum.computed(run, self.kept, self.machine.words.size, seconds[relations])
-        self._before = self.normal, self.strata
+        self._before = self.flattened, self.strata
 
     def restore(self, relations: Mapping[str, StoredRows], facts: Mapping[str, Mapping[str, Any]]) -> None:
         """Takes everything as it was kept; `facts` is what `facts_of_strata` was."""
-        for name, relation in self.normal.program.relations.items():
-            self.kept[name] = kept = Kept(Relation(name, len(relation.columns)))
+        for name, relation in self.flattened.program.relations.items():
+            self.kept[name] = kept = MaintainedRelation(Relation(name, len(relation.columns)))
             kept.restore(relations[name])
-        self.strata = {part.stratum.relations: self._stratum(part) for part in self.normal.parts}
+        self.strata = {part.stratum.relations: self._stratum(part) for part in self.flattened.parts}
         for names, stratum in self.strata.items():
             stratum.remember(facts.get(" ".join(names), {}))
-        self._before = self.normal, self.strata
+        self._before = self.flattened, self.strata
 
     def prepare(self) -> None:
         """Makes ready what the first updates would have to, as far as that takes a part of what computing took: plans,
         indexes, tables of places."""
         seconds = max(LEAST_PREPARATION, MOST_PREPARATION * sum(stratum.seconds for stratum in self.strata.values()))
         end = time.perf_counter() + seconds
-        _ = self.normal.last_readers, self.normal.computed
+        _ = self.flattened.last_readers, self.flattened.computed
         self._make_room_for_symbols(end)
         for stratum in self.strata.values():
             for prepare, rows in stratum.preparations(self.kept, self._workspace):
@@ -130,7 +130,7 @@ class State:
         for name, kept in self.kept.items():
             if time.perf_counter() > end:
                 break
-            kinds = self.normal.program.relations[name].kinds
+            kinds = self.flattened.program.relations[name].kinds
             kept.make_room_for_symbols([at for at, kind in enumerate(kinds) if kind is Kind.SYMBOL], known)
 
     def facts_of_strata(self) -> dict[str, dict[str, Any]]:
@@ -140,8 +140,8 @@ class State:
     def computed_anew(self) -> State:
         """The same facts and rules, computed from nothing."""
         given = {name: kept.facts(np.flatnonzero(kept.given[: kept.known])) for name, kept in self.kept.items()}
-        fresh = State(self.normal, self.machine, self._evaluation, self._threads, budget=None)
-        fresh.bootstrap({name: facts for name, facts in given.items() if name not in self.normal.constants})
+        fresh = State(self.flattened, self.machine, self._evaluation, self._threads, budget=None)
+        fresh.bootstrap({name: facts for name, facts in given.items() if name not in self.flattened.constants})
         return fresh
 
     def no_counts(self, relations: Iterable[str]) -> dict[str, RoundCounts]:
@@ -152,12 +152,12 @@ class State:
         self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation], program: Program | None = None
     ) -> Bootstrap:
         """A run that has computed nothing yet, of the state's program or another one."""
-        program = program or self.normal.program
+        program = program or self.flattened.program
         return Bootstrap(program, facts, known, self.machine, self._threads, self._evaluation)
 
     def _start_again(self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation]) -> Bootstrap:
         """A run that knows of no other relations: making all of a large program takes longer than a small stratum."""
-        program = self.normal.program
+        program = self.flattened.program
         relations = {name: program.relations[name] for name in (*facts, *known)}
         return self.start(facts, known, replace(program, relations=relations))
 
@@ -186,7 +186,7 @@ class State:
     def _by_key(self, part: Part) -> Lookup | None:
         if part.best is None:
             return None
-        kinds = self.normal.program.relations[part.best.relation].kinds
+        kinds = self.flattened.program.relations[part.best.relation].kinds
         schema = [Column(f"c{position}", kind) for position, kind in enumerate(kinds)]
         keys = [column.name for position, column in enumerate(schema) if position != part.best.position]
         name = part.best.relation
@@ -198,22 +198,22 @@ class State:
         self,
         deleted: Mapping[str, Columns],
         inserted: Mapping[str, Columns],
-        normal: Normal | None = None,
+        flattened: FlattenedProgram | None = None,
         strategy: str = "auto",
     ) -> None:
         """Takes facts out and in, and rules, if there is another version of the program. `keep` or `take_back` has to
         follow; until then, relations know both epochs."""
-        self._before, self._reached = (self.normal, self.strata), {}
+        self._before, self._reached = (self.flattened, self.strata), {}
         inserted = dict(inserted)
-        if normal is not None:
-            self._before = self.normal, {relations: stratum.copy() for relations, stratum in self.strata.items()}
-            inserted |= self._change_program(normal)
+        if flattened is not None:
+            self._before = self.flattened, {relations: stratum.copy() for relations, stratum in self.strata.items()}
+            inserted |= self._change_program(flattened)
         lost = {name: self._marked(name, columns, given=False) for name, columns in deleted.items()}
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
         bits = self.machine.words.size
         allowance = Allowance(self.budget if strategy == "auto" else None, self._preparation)
         epoch = Epoch(
-            self.normal,
+            self.flattened,
             self.kept,
             self.strata,
             self._start_again,
@@ -240,7 +240,7 @@ class State:
 
     def reached(self) -> set[str]:
         """The relations that an update has come to which is not kept yet: no others have changed."""
-        computed = self.normal.computed
+        computed = self.flattened.computed
         return {name for relations in self._reached for name in computed[relations]}
 
     def keep(self) -> None:
@@ -261,13 +261,13 @@ class State:
                     self.kept[name] = other
                     moved.add(name)
         self._let_go_of(moved)
-        self._before, self._reached = (self.normal, self.strata), {}
+        self._before, self._reached = (self.flattened, self.strata), {}
 
     def take_back(self) -> None:
         """There was no update."""
-        if self.normal is self._before[0]:
+        if self.flattened is self._before[0]:
             self.strata |= self._reached
-        (self.normal, self.strata), self._reached = self._before, {}
+        (self.flattened, self.strata), self._reached = self._before, {}
         self._forget_others()
         self.kept |= {name: kept.before for name, kept in self.kept.items() if kept.before is not None}
         for kept in self.kept.values():
@@ -279,9 +279,9 @@ class State:
 
     def _forget_others(self) -> None:
         """Lets go of relations that are not in the program."""
-        if len(self.kept) == len(self.normal.program.relations):
+        if len(self.kept) == len(self.flattened.program.relations):
             return
-        for name in self.kept.keys() - self.normal.program.relations.keys():
+        for name in self.kept.keys() - self.flattened.program.relations.keys():
             del self.kept[name]
 
     def _let_go_of(self, moved: set[str]) -> None:
@@ -302,17 +302,17 @@ class State:
                 clause.rounds.before = clause.rounds.after = True
         self._changes_of_rules = {}
 
-    def _change_program(self, normal: Normal) -> dict[str, Columns]:
+    def _change_program(self, flattened: FlattenedProgram) -> dict[str, Columns]:
         """Goes over to another version of the program; returns the constants that are new in it."""
-        before, declared = self.strata, self.normal.program.relations
-        self.normal, self.strata = normal, {}
-        for name, relation in normal.program.relations.items():
+        before, declared = self.strata, self.flattened.program.relations
+        self.flattened, self.strata = flattened, {}
+        for name, relation in flattened.program.relations.items():
             if name not in self.kept:
-                self.kept[name] = Kept(Relation(name, len(relation.columns)))
-        for part in normal.parts:
+                self.kept[name] = MaintainedRelation(Relation(name, len(relation.columns)))
+        for part in flattened.parts:
             relations = part.stratum.relations
             known = before.get(relations)
-            is_same = all(_is_same(declared.get(name), normal.program.relations[name]) for name in relations)
+            is_same = all(_is_same(declared.get(name), flattened.program.relations[name]) for name in relations)
             changes, clauses = changes_of(
                 part,
                 known.part if known and is_same else None,
@@ -325,7 +325,7 @@ class State:
                 self.strata[relations] = replace(known, part=part, clauses=clauses)
             if changes.any():
                 self._changes_of_rules[relations] = changes
-        constants = {name: values for name, values in normal.constants.items() if not self.kept[name].size}
+        constants = {name: values for name, values in flattened.constants.items() if not self.kept[name].size}
         return {name: _constant_facts(values, self.machine).columns for name, values in constants.items()}
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from flintlog.incremental.rows.lookup import Lookup
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rules.best_rules import may_wrap
 from flintlog.incremental.rules.flattened_program import Part
 from flintlog.incremental.strategies.aggregate_update import FoldUpdate
@@ -44,7 +44,9 @@ class KeptStratum:
     def relations(self) -> tuple[str, ...]:
         return self.part.stratum.relations
 
-    def may_wrap(self, kept: Mapping[str, Kept], bits: int, passed: Mapping[str, Ranges] = NOTHING_PASSED) -> bool:
+    def may_wrap(
+        self, kept: Mapping[str, MaintainedRelation], bits: int, passed: Mapping[str, Ranges] = NOTHING_PASSED
+    ) -> bool:
         """Whether its best values are, or could become, or with ranges that they have `passed` may have been, beyond
         words of so many bits: then no row speaks for another."""
 
@@ -57,20 +59,20 @@ class KeptStratum:
             self.has_wrapped or any(may_wrap(clause.instances.clause, best, range_of, bits) for clause in self.clauses)
         )
 
-    def computed(self, run: Bootstrap, kept: Mapping[str, Kept], bits: int, seconds: float) -> None:
+    def computed(self, run: Bootstrap, kept: Mapping[str, MaintainedRelation], bits: int, seconds: float) -> None:
         """Takes what a run tells that has computed it."""
         self.has_rounds, self.has_wrapped, self.counts = True, False, None
         self.has_wrapped = self.may_wrap(kept, bits, run.passed)
         self.seconds = seconds
 
-    def code(self, kept: Mapping[str, Kept]) -> StratumCode:
+    def code(self, kept: Mapping[str, MaintainedRelation]) -> StratumCode:
         """Its clauses for kernels, as they are now."""
         if self._code is None or not self._code.fits(kept, self.clauses):
             self._code = StratumCode(kept, self.relations, self.clauses)
         return self._code
 
     def preparations(
-        self, kept: Mapping[str, Kept], workspace: Workspace
+        self, kept: Mapping[str, MaintainedRelation], workspace: Workspace
     ) -> Iterator[tuple[Callable[[], object], int]]:
         """What makes ready what its updates will ask for, one step at a time, each with the rows that it looks at."""
         if self.part.best is not None:

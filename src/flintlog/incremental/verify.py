@@ -21,7 +21,7 @@ def differences(state: State) -> list[str]:
     fresh = state.computed_anew()
     found: list[str] = []
     for relations, stratum in state.strata.items():
-        for name in state.normal.computed[relations]:
+        for name in state.flattened.computed[relations]:
             problem = _of_rows(state, fresh, name)
             if not problem and stratum.part.best is not None and stratum.by_key is not None:
                 if stratum.may_wrap(state.kept, state.machine.words.size):
@@ -37,7 +37,7 @@ def differences(state: State) -> list[str]:
 
 def _shows_rounds(state: State, name: str) -> bool:
     """Whether a relation shows the rounds of another: its rows come with that one's."""
-    return state.normal.program.relations[name].delta_of is not None
+    return state.flattened.program.relations[name].delta_of is not None
 
 
 def _of_rows(state: State, fresh: State, name: str) -> str:

@@ -18,7 +18,7 @@ from flintlog.compiler import Compilation
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.questions.question import answers
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.state import State
 from flintlog.provenance.spelling import argument_of, print_literal
 from flintlog.syntax import ast
@@ -192,6 +192,6 @@ def _is_computed(argument: ast.Argument) -> bool:
     return any(isinstance(part, ast.Functor | ast.UserFunctor) for part in walk(argument))
 
 
-def _places(kept: Kept | None, columns: list[Array], size: int) -> Array:
+def _places(kept: MaintainedRelation | None, columns: list[Array], size: int) -> Array:
     """Where rows stand; -1 for those of a relation that is not kept."""
     return np.full(size, -1, np.int64) if kept is None else kept.find(columns, size)

@@ -50,7 +50,7 @@ class Explainer:
     def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
         self._state, self._checked = state, checked
         self._derivations = Derivations(state, checked, text, compile)
-        computed = state.normal.computed
+        computed = state.flattened.computed
         self._strata = {name: stratum for stratum in state.strata.values() for name in computed[stratum.relations]}
         self._steps: dict[RowName, Step] = {}
 
@@ -71,7 +71,7 @@ class Explainer:
         return Explanation(goal, holds=True, root=(relation, place), steps=self._steps)
 
     def _checked_kinds(self, relation: str) -> tuple[Kind, ...]:
-        return self._state.normal.program.relations[relation].kinds
+        return self._state.flattened.program.relations[relation].kinds
 
     # --- Proofs -----------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Explainer:
     def _without(self, name: str) -> str:
         """Why there is no step for a row."""
         part = self._strata[name].part
-        if watched := self._state.normal.program.relations[name].delta_of:
+        if watched := self._state.flattened.program.relations[name].delta_of:
             return f"when a row of `{watched}` came"
         if part.again:
             return f"computed as a whole: {part.again}"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from flintlog.engines.numbered_values import NumberedValues
 from flintlog.incremental.durable.journal import Damaged, from_json, in_json
 from flintlog.incremental.durable.nested_values import PartsWriter, known_parts, value_of_word
-from flintlog.incremental.rows.maintained_relation import Kept, StoredRows
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation, StoredRows
 from flintlog.types import Value
 
 PROGRAM, VALUES, PARTS = "program.dl", "values.arrow", "parts.arrow"
@@ -35,7 +35,7 @@ class Snapshot:
 
 
 def write_snapshot(
-    folder: Path, program: str, values: NumberedValues, kept: Mapping[str, Kept]
+    folder: Path, program: str, values: NumberedValues, kept: Mapping[str, MaintainedRelation]
 ) -> dict[str, dict[str, Any]]:
     """Writes a state; returns the size and the checksum of every file, by its name."""
     folder.mkdir(parents=True)
@@ -130,7 +130,7 @@ def _values(content: bytes, parts: bytes | None) -> list[Value]:
     ]
 
 
-def _rows_table(kept: Kept) -> pa.Table:
+def _rows_table(kept: MaintainedRelation) -> pa.Table:
     rows = kept.stored()
     columns: dict[str, NDArray[Any]] = {f"c{i}": column for i, column in enumerate(rows.columns)}
     columns |= {"round": rows.rounds, "count": rows.counts, "given": rows.given}

@@ -27,7 +27,7 @@ from flintlog.engines.numbered_values import NumberedValues
 from flintlog.incremental.durable.journal import BEGIN, Change, Damaged, Doubtful, Journal, Replaced
 from flintlog.incremental.durable.snapshot import Snapshot, read_snapshot, sync_folder, write_snapshot
 from flintlog.incremental.durable.uninterrupted import uninterrupted
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 
 FORMAT = 2  # 1 had no table of the parts that values have in common
 _KNOWN = {1, FORMAT}
@@ -281,7 +281,12 @@ class Store:
         return self._manifest_path.exists()
 
     def keep(
-        self, epoch: int, program: str, values: NumberedValues, kept: Mapping[str, Kept], options: Mapping[str, Any]
+        self,
+        epoch: int,
+        program: str,
+        values: NumberedValues,
+        kept: Mapping[str, MaintainedRelation],
+        options: Mapping[str, Any],
     ) -> bool:
         """Writes a snapshot, which counts from here on, and forgets the one before it; returns whether there was one to
         write."""

@@ -82,7 +82,7 @@ def answers(
 ) -> Mapping[str, Relation]:
     """Relations that a compiled program has beside those of the state. `given` are facts of others beside them;
     `without` are passes to go without."""
-    stored = state.normal.program.relations
+    stored = state.flattened.program.relations
     program = compilation.program
     strata = tuple(
         replace(stratum, rules=(), subsumptions=()) if stratum.relations[0] in stored else stratum

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from flintlog.engines.local.storage.packing import Array
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
     """Some rows of a relation by their places, none of them twice; columns are made once, however many rules look."""
 
-    kept: Kept
+    kept: MaintainedRelation
     places: Array
 
     @property

@@ -13,7 +13,7 @@ from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.queries.query import Query, Rows
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.preparation import Preparation
 from flintlog.ir.scalar import Column
 
@@ -24,7 +24,7 @@ class Lookup:
 
     def __init__(
         self,
-        kept: Callable[[], Kept],
+        kept: Callable[[], MaintainedRelation],
         schema: Sequence[Column],
         by: Sequence[str],
         vectors: Vectors,

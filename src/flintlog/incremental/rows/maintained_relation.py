@@ -20,7 +20,7 @@ from flintlog.engines.local.storage.some_rows import SomeRows
 from flintlog.engines.memory import MemoryGuard
 from flintlog.incremental.rows.distinct import each_once
 from flintlog.incremental.rows.net_changes import NEVER, NO_ROWS, lost_and_gained, lost_and_gained_of_all
-from flintlog.incremental.rows.relation_block import KeptBlock
+from flintlog.incremental.rows.relation_block import RelationBlock
 from flintlog.io.column_facts import ColumnFacts
 
 UNKNOWN = -1
@@ -55,7 +55,7 @@ class StoredRows:
     given: NDArray[np.bool_]
 
 
-class Kept:
+class MaintainedRelation:
     """Rows are known by their place in the log, which they keep: one that goes has the round NEVER, and gets another
     when it comes again. Only where most rows are others is there another log, and something else to keep it. Between
     updates `old` and `new` are the same. `counts` are of `new`; a row has none, UNKNOWN, until an update
@@ -71,10 +71,10 @@ class Kept:
         self.given: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.known = 0  # rows of the log that have their entries here
         self.size = 0  # rows that are there now, or were before an update that is not done
-        self.before: Kept | None = None  # what an update that is not done has replaced by this
+        self.before: MaintainedRelation | None = None  # what an update that is not done has replaced by this
         self._touched: list[Array] = []
         self._is_all_touched = False  # instead of saying which
-        self.block = KeptBlock(relation, self.places)
+        self.block = RelationBlock(relation, self.places)
         self.block.point(self.old, self.new, self.counts)
         self._difference: tuple[Array, Array] | None = None  # the rows lost and gained, once somebody has asked
         self._counts_before: list[tuple[Array, NDArray[np.int32]]] = []
@@ -347,7 +347,7 @@ class Kept:
 
     # --- Other logs -------------------------------------------------------------------------------
 
-    def computed_again(self, relation: Relation, rounds: NDArray[np.int32]) -> Kept:
+    def computed_again(self, relation: Relation, rounds: NDArray[np.int32]) -> MaintainedRelation:
         """What is kept if the rows there are now are those of a relation, since these rounds: this, or, where most rows
         are new, another whose log is the relation."""
         if relation.size > MOST_NEW * self.known:
@@ -364,10 +364,10 @@ class Kept:
             self._computed = relation, rounds
         return self
 
-    def _in(self, relation: Relation, rounds: NDArray[np.int32]) -> Kept:
+    def _in(self, relation: Relation, rounds: NDArray[np.int32]) -> MaintainedRelation:
         """Rows that were there before get their places behind those of the relation, if they have none in it."""
         rows = np.flatnonzero((self.old[: self.known] != NEVER) | self.given[: self.known])
-        other = Kept(relation)
+        other = MaintainedRelation(relation)
         other._grow(rounds.size)
         other.new[: rounds.size] = rounds
         where = other.enter(self.columns(rows), rows.size)
@@ -375,7 +375,7 @@ class Kept:
         other.size, other.before = self.size, self
         return other
 
-    def without_what_is_gone(self) -> Kept:
+    def without_what_is_gone(self) -> MaintainedRelation:
         """Rows that go keep their places in case that they come again. Where most are of these, another log has those
         that are there, after an update."""
         computed, self._computed = self._computed, None
@@ -383,11 +383,11 @@ class Kept:
             return self
         if computed is None:
             rows = self.stored()
-            other = Kept(Relation(self.relation.name, self.relation.arity))
+            other = MaintainedRelation(Relation(self.relation.name, self.relation.arity))
             other.restore(rows)
             return other
         given = np.flatnonzero(self.given[: self.known])
-        other = Kept(computed[0])
+        other = MaintainedRelation(computed[0])
         other.start(computed[1])
         other.enter_given(self.columns(given), given.size)
         return other
@@ -402,7 +402,7 @@ def _longer(values: NDArray[T], room: int, empty: Any) -> NDArray[T]:
     return result
 
 
-def current(kept: Mapping[str, Kept], names: Iterable[str]) -> dict[str, Relation]:
+def current(kept: Mapping[str, MaintainedRelation], names: Iterable[str]) -> dict[str, Relation]:
     """Some relations as they are now, for a run: copies of those whose logs have rows that are gone."""
     guarded = Resources(MemoryGuard())
     return {

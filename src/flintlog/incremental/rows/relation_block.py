@@ -18,7 +18,7 @@ from flintlog.engines.local.storage.row_places import RowPlaces
 _LEAST_ROOM = 256
 
 
-class KeptBlock(Block):
+class RelationBlock(Block):
     """Rows that have changed are in lists while a stratum is updated, and only then."""
 
     def __new__(cls, relation: Relation, places: RowPlaces) -> Self:

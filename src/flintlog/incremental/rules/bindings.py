@@ -10,7 +10,7 @@ from flintlog.incremental.rows.distinct import distinct
 from flintlog.ir.scalar import Column, Const, Scalar
 
 
-class Binder:
+class Bindings:
     """Takes rows, whose columns are to have some values. Only what is plainly a variable or a constant is looked at; of
     other values, more is found than there is. `is_whole`: rows have no columns but these, and so no two are alike."""
 

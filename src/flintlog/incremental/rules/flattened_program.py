@@ -49,7 +49,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Normal:
+class FlattenedProgram:
     """`program` has the strata of `parts`, in their order; `constants` are the rows of relations without rules."""
 
     program: Program
@@ -85,7 +85,7 @@ class Normal:
         return {own: (*own, *(name for of, name in shown if of in own)) for own in parts}
 
 
-def normal_form(program: Program) -> Normal:
+def flatten(program: Program) -> FlattenedProgram:
     return _Builder(without_shared(program)).build()
 
 
@@ -127,7 +127,7 @@ class _Builder:
         self.last_id = max(ids, default=0)
         self.constants: dict[str, Values] = {}
 
-    def build(self) -> Normal:
+    def build(self) -> FlattenedProgram:
         for stratum in self.program.strata:
             if all(self.program.relations[name].delta_of is not None for name in stratum.relations):
                 continue  # computed with the relations whose rounds they show
@@ -139,7 +139,9 @@ class _Builder:
             rules = tuple(self._rule(rule) for rule in stratum.rules)
             self.parts.append(Part(replace(stratum, rules=rules), best=best))
         strata = tuple(part.stratum for part in self.parts)
-        return Normal(replace(self.program, relations=self.relations, strata=strata), tuple(self.parts), self.constants)
+        return FlattenedProgram(
+            replace(self.program, relations=self.relations, strata=strata), tuple(self.parts), self.constants
+        )
 
     def _rule(self, rule: Rule) -> Rule:
         body = rewrite(rule.body, self._node)

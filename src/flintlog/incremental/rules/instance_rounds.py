@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rules.clause import Clause
 
@@ -20,7 +20,7 @@ class ClauseRounds:
     that must be absent is there, in this sense, if it is not. The rule itself is the last place; `before` and `after`
     say whether it belongs to the program then."""
 
-    def __init__(self, clause: Clause, kept: Mapping[str, Kept]) -> None:
+    def __init__(self, clause: Clause, kept: Mapping[str, MaintainedRelation]) -> None:
         self.clause, self._kept = clause, kept
         self.before = self.after = True
         # Rows without recursion come in round 1, also for the rules that read them.

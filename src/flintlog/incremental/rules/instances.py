@@ -20,9 +20,9 @@ from flintlog.engines.local.workers import Workers
 from flintlog.engines.queries.query import Query
 from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.rows.chosen_rows import ChosenRows
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.preparation import Preparation
-from flintlog.incremental.rules.bindings import Binder
+from flintlog.incremental.rules.bindings import Bindings
 from flintlog.incremental.rules.clause import Clause
 from flintlog.ir.nodes import Node
 from flintlog.ir.scalar import Scalar
@@ -50,7 +50,7 @@ class Search:
     """How the kernels find instances by themselves: what rows say about variables, and the stage that finds the others;
     None where there are no others."""
 
-    binder: Binder
+    bindings: Bindings
     stage: KernelStage | None
 
 
@@ -75,7 +75,7 @@ class _Start:
     bind variables; and how the others are found."""
 
     literal: int | None
-    binder: Binder
+    bindings: Bindings
     made: _Made | None = None
 
 
@@ -86,7 +86,7 @@ class Instances:
     def __init__(
         self,
         clause: Clause,
-        kept: Mapping[str, Kept],
+        kept: Mapping[str, MaintainedRelation],
         vectors: Vectors,
         workers: Workers,
         statistics: Statistics,
@@ -103,7 +103,7 @@ class Instances:
         self._output = [vectors.scalar(value) for value in clause.output]
         self._places: dict[int, _Start] = {}
         self._heads: dict[int | None, _Start] = {}
-        self._everything = _Start(None, Binder((), vectors.machine))
+        self._everything = _Start(None, Bindings((), vectors.machine))
 
     @property
     def machine(self) -> Machine:
@@ -113,13 +113,13 @@ class Instances:
         """Those that have one of these rows at a place."""
         start = self._at_place(place)
         for found in self._from(start, rows.columns, rows.size):
-            yield found if start.binder.is_exact else found.chosen(np.isin(found.rows[place], rows.places))
+            yield found if start.bindings.is_exact else found.chosen(np.isin(found.rows[place], rows.places))
 
     def of_head(self, rows: ChosenRows) -> Iterator[Found]:
         """Those that give one of these rows."""
         head, start = self._kept[self.clause.relation], self._of_head()
         for found in self._from(start, rows.columns, rows.size):
-            if not start.binder.is_exact:
+            if not start.bindings.is_exact:
                 found = found.chosen(np.isin(head.find(found.head, found.size), rows.places))
             yield found
 
@@ -134,17 +134,17 @@ class Instances:
     def search(self, place: int | None) -> Search | None:
         """What `at_place` does, or `of_head`, for kernels; None if that takes more than they know."""
         start = self._of_head() if place is None else self._at_place(place)
-        if not start.binder.is_exact:
+        if not start.bindings.is_exact:
             return None
         if start.literal is not None and len(self.clause.rows) == 1 and not self.clause.steps:
-            return Search(start.binder, None)  # nothing has to be planned
+            return Search(start.bindings, None)  # nothing has to be planned
         stages = self._pipeline(start).stages
         if not stages:
-            return Search(start.binder, None)
+            return Search(start.bindings, None)
         [stage, *others] = stages
         if others or not isinstance(stage, KernelStage) or not stage.begins_with_batch:
             return None
-        return Search(start.binder, stage)
+        return Search(start.bindings, stage)
 
     def rows_read(self) -> int:
         """How many rows the relations have that it reads."""
@@ -175,12 +175,12 @@ class Instances:
         return start
 
     def _start(self, literal: int | None, values: Sequence[Scalar], *, is_whole: bool = True) -> _Start:
-        return _Start(literal, Binder(values, self._vectors.machine, is_whole=is_whole))
+        return _Start(literal, Bindings(values, self._vectors.machine, is_whole=is_whole))
 
     def _from(self, start: _Start, columns: Sequence[Array], size: int) -> Iterator[Found]:
-        """The instances in which values are those of one of the rows that are wanted, and others: the binder does not
+        """The instances in which values are those of one of the rows that are wanted, and others: the bindings does not
         look at all of them."""
-        batch, size = start.binder.batch(columns, size)
+        batch, size = start.bindings.batch(columns, size)
         if not size:
             return
         for found, count in self._pipeline(start).bindings(batch, size):
@@ -204,7 +204,7 @@ class Instances:
         return start.made.pipeline
 
     def _made(self, start: _Start) -> Pipeline:
-        given = start.binder.names
+        given = start.bindings.names
         rows = [literal for i, literal in enumerate(self.clause.rows) if i != start.literal]
         query = Query([*rows, *self.clause.steps], list(self._variables))
         plan = plan_query(query, None, self._statistics, given=given)

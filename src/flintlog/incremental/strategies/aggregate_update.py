@@ -14,7 +14,7 @@ from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.incremental.rows.distinct import distinct
 from flintlog.incremental.rows.lookup import Lookup
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rows.preparation import Preparation
 from flintlog.ir.nodes import Aggregate, Scan
@@ -27,7 +27,7 @@ class FoldUpdate:
         self,
         name: str,
         fold: Aggregate,
-        kept: Mapping[str, Kept],
+        kept: Mapping[str, MaintainedRelation],
         vectors: Vectors,
         workers: Workers,
         statistics: Statistics,

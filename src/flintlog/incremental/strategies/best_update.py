@@ -18,7 +18,7 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.queries.best import Best
 from flintlog.incremental.rows.chosen_rows import ChosenRows
 from flintlog.incremental.rows.lookup import Lookup
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rules.instances import Found
 from flintlog.incremental.strategies.rule_update import (
@@ -40,7 +40,7 @@ class BestUpdate(RuleUpdate):
 
     def __init__(
         self,
-        kept: Mapping[str, Kept],
+        kept: Mapping[str, MaintainedRelation],
         best: Best,
         by_key: Lookup,
         clauses: Iterable[ClauseUpdate],

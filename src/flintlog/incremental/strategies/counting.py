@@ -19,7 +19,7 @@ from flintlog.engines.local.storage.relation import Relation
 from flintlog.engines.local.vector import Vectors
 from flintlog.engines.local.workers import Workers
 from flintlog.incremental.rows.lookup import Lookup
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rows.preparation import Preparation
 from flintlog.incremental.rules.instances import Found
@@ -40,7 +40,7 @@ class RoundCounts:
     """For each row of a relation and each round: in how many ways the row comes in it."""
 
     def __init__(self, name: str, vectors: Vectors, workers: Workers, preparation: Preparation) -> None:
-        self._pairs = Kept(Relation(f"{name} by rounds", 2))
+        self._pairs = MaintainedRelation(Relation(f"{name} by rounds", 2))
         schema = Column("row", Kind.NUMBER), Column("round", Kind.NUMBER)
         self._by_row = Lookup(lambda: self._pairs, schema, ("row",), vectors, workers, preparation)
 
@@ -90,7 +90,7 @@ class CountingUpdate(RuleUpdate):
 
     def __init__(
         self,
-        kept: Mapping[str, Kept],
+        kept: Mapping[str, MaintainedRelation],
         own: Iterable[str],
         clauses: Iterable[ClauseUpdate],
         counts: Mapping[str, RoundCounts],
@@ -179,7 +179,7 @@ class CountingUpdate(RuleUpdate):
 
 
 def counted(
-    empty: Mapping[str, RoundCounts], clauses: Iterable[ClauseUpdate], kept: Mapping[str, Kept]
+    empty: Mapping[str, RoundCounts], clauses: Iterable[ClauseUpdate], kept: Mapping[str, MaintainedRelation]
 ) -> Mapping[str, RoundCounts]:
     """Counts everything, as it was before an update, from the rounds that rows had."""
     for name, counts in empty.items():

@@ -31,7 +31,7 @@ from flintlog.engines.local.kernels.library import address, kernels
 from flintlog.engines.local.storage.block import block_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.chosen_rows import ChosenRows
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER, NO_ROWS
 from flintlog.incremental.rules.instances import Found
 from flintlog.incremental.strategies.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick
@@ -133,7 +133,7 @@ class StratumUpdate(RuleUpdate):
         instances, self._workspace[up.U_INSTANCES] = self._workspace[up.U_INSTANCES], 0
         self._tick(instances)
 
-    def _widen(self, kept: Kept) -> None:
+    def _widen(self, kept: MaintainedRelation) -> None:
         """Makes a log take a row with values beyond those that it has."""
         row = self._workspace.values(kept.relation.arity)
         self._workspace[up.U_STALE] = 1
@@ -184,7 +184,7 @@ class StratumUpdate(RuleUpdate):
             self._tick(some.size)
             yield some
 
-    def _enter(self, head: Kept, found: Found) -> Array:
+    def _enter(self, head: MaintainedRelation, found: Found) -> Array:
         """The places of heads, which may make the log move, or pack its rows anew: no rule is being run."""
         layout = head.relation.layout
         heads = head.enter(found.head, found.size)

@@ -10,7 +10,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.chosen_rows import ChosenRows
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rules.instance_rounds import ClauseRounds
 from flintlog.incremental.rules.instances import Found, Instances
 from flintlog.ir.program import Rule
@@ -64,7 +64,7 @@ class RuleUpdate(ABC):
 
     def __init__(
         self,
-        kept: Mapping[str, Kept],
+        kept: Mapping[str, MaintainedRelation],
         own: Iterable[str],
         clauses: Iterable[ClauseUpdate],
         tick: Tick = no_tick,

@@ -9,7 +9,7 @@ from flintlog.engines.local.kernels import update_layout as up
 from flintlog.engines.local.storage.block import Block, block_of
 from flintlog.engines.local.storage.index import Index
 from flintlog.engines.reference.closures import Machine
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rules.clause import Place
 from flintlog.incremental.rules.instances import PLAN_AGAIN
@@ -22,7 +22,7 @@ class ClauseCode:
     """A clause, and the searches that begin at each of its places and, last, at its head: these are made when somebody
     needs them."""
 
-    def __init__(self, clause: ClauseUpdate, kept: Mapping[str, Kept]) -> None:
+    def __init__(self, clause: ClauseUpdate, kept: Mapping[str, MaintainedRelation]) -> None:
         self.clause, places = clause, clause.instances.clause.places
         self.width = len(places)
         self.block = Block(up.C_PLACES + up.PLACE_WORDS * len(places))
@@ -55,14 +55,14 @@ class ClauseCode:
             self._searches[number] = up.SEARCH_OUTSIDE
             return ()
         stage = search.stage
-        given = sorted(search.binder.names) if stage is None else stage.code.given
+        given = sorted(search.bindings.names) if stage is None else stage.code.given
         found = {name: place for place, name in enumerate(given if stage is None else stage.output)}
         workspace.fit_columns(max(len(given), len(found)))
         block = Block(up.Q_VALUES + len(terms))
-        binder = search.binder
-        tests = [word for position, constant in binder.constants for word in (position, 0, constant)]
-        tests += [word for first, second in binder.same for word in (first, 1, second)]
-        lists = [tests, [binder.variables[name] for name in given]]
+        bindings = search.bindings
+        tests = [word for position, constant in bindings.constants for word in (position, 0, constant)]
+        tests += [word for first, second in bindings.same for word in (first, 1, second)]
+        lists = [tests, [bindings.variables[name] for name in given]]
         lists += [_words(values, found, instances.machine) for values in terms]
         block[up.Q_NTESTS], block[up.Q_NGIVEN] = len(tests) // up.TEST_WORDS, len(given)
         for place, where in zip(
@@ -89,7 +89,9 @@ class ClauseCode:
 class StratumCode:
     """The clauses of a stratum over what is kept now, `own` relations first."""
 
-    def __init__(self, kept: Mapping[str, Kept], own: Sequence[str], clauses: Sequence[ClauseUpdate]) -> None:
+    def __init__(
+        self, kept: Mapping[str, MaintainedRelation], own: Sequence[str], clauses: Sequence[ClauseUpdate]
+    ) -> None:
         self.clauses = [ClauseCode(clause, kept) for clause in clauses]
         read = [place.relation for code in self.clauses for place in code.clause.instances.clause.places]
         names = list(dict.fromkeys((*own, *read)))
@@ -104,7 +106,7 @@ class StratumCode:
         self._width = max((code.width for code in self.clauses), default=0)
         self._arity = max(some.relation.arity for some in self.kept.values())
 
-    def fits(self, kept: Mapping[str, Kept], clauses: Sequence[ClauseUpdate]) -> bool:
+    def fits(self, kept: Mapping[str, MaintainedRelation], clauses: Sequence[ClauseUpdate]) -> bool:
         """Whether it stands for these clauses, and plans were made for about as many rows as there are."""
         if len(clauses) != len(self.clauses):
             return False

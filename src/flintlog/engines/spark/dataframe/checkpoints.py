@@ -41,7 +41,7 @@ class _Saved:
 
 
 @dataclass
-class Points:
+class Checkpoints:
     """Saves the parts of relations under a directory, each once: a part does not change. Without a directory there
     is only the beginning to go back to."""
 

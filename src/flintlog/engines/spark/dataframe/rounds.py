@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from flintlog.engines.queries.best import Best, best_of
-from flintlog.engines.spark.dataframe.checkpoints import Points, is_for_room, is_loss
+from flintlog.engines.spark.dataframe.checkpoints import Checkpoints, is_for_room, is_loss
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
@@ -63,7 +63,7 @@ class Rounds:
         self.inputs = Inputs(workspace, frames, program, {})
         self.sources = RuleSources(workspace, program, self.growing, self.inputs, context)
         self.relations = Relations(workspace, self.growing, self.sources)
-        self.points = Points(workspace, context.checkpoint_dir, context.checkpoint_every)
+        self.points = Checkpoints(workspace, context.checkpoint_dir, context.checkpoint_every)
         # Rounds read what is new of one relation in a rule, and all of the others.
         scans = [list(self._own_scans(rule.body)) for rule in self.stratum.rules]
         self._read_whole = {scan.relation for own in scans if len(own) > 1 for scan in own}

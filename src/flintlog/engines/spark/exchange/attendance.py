@@ -32,7 +32,7 @@ class Member:
 Told = list[tuple[Member, Ending]]
 
 
-class Muster:
+class Attendance:
     """Ranks wait until all are here, then run as one generation, until one is lost or they leave in good order."""
 
     def __init__(self, ranks: int, join_seconds: float) -> None:

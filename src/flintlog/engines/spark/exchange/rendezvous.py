@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
-from flintlog.engines.spark.exchange.attendance import Member, Muster, Told
+from flintlog.engines.spark.exchange.attendance import Attendance, Member, Told
 from flintlog.engines.spark.exchange.door import Door
 from flintlog.engines.spark.exchange.endings import CLOSED, END, FAILED
 from flintlog.engines.spark.exchange.errors import ProtocolError
@@ -56,7 +56,7 @@ class Rendezvous:
         self._on_progress = on_progress
         self._progressing = threading.Lock()
         self._changed = threading.Condition()
-        self._muster = Muster(ranks, join_seconds)
+        self._attendance = Attendance(ranks, join_seconds)
         self._lines: set[Line] = set()
         self._written: dict[int, set[int]] = {}
         self._snapshots: list[int] = []
@@ -74,7 +74,7 @@ class Rendezvous:
     @property
     def generation(self) -> int:
         """How many times the ranks were complete: more than once means that some were lost."""
-        return self._muster.generation
+        return self._attendance.generation
 
     @property
     def refused(self) -> int:
@@ -100,7 +100,7 @@ class Rendezvous:
     def addresses(self) -> dict[int, tuple[str, int]]:
         """Where the ranks that are here listen, or listened while they gathered."""
         with self._changed:
-            members = self._muster.waiting | self._muster.running
+            members = self._attendance.waiting | self._attendance.running
             return {rank: member.address for rank, member in members.items()}
 
     def close(self) -> None:
@@ -131,23 +131,23 @@ class Rendezvous:
         with self._changed:
             while not self._closed:
                 now = time.monotonic()
-                if self._muster.assemble(now):
+                if self._attendance.assemble(now):
                     self._start()
-                if told := self._muster.expire(now):
+                if told := self._attendance.expire(now):
                     self._absent = told[0][1]["ranks"]
                     self._tell(told)
-                event = self._muster.next_event()
+                event = self._attendance.next_event()
                 self._changed.wait(None if event is None else max(0.0, event - time.monotonic()))
 
     def _start(self) -> None:
-        members = self._muster.running
+        members = self._attendance.running
         # Parts of a snapshot that an earlier generation left incomplete never count towards one of this generation.
         self._written.clear()
         addresses = [members[rank].address for rank in range(len(members))]
         for member in members.values():
             with contextlib.suppress(OSError):
                 member.line.send(
-                    "go", generation=self._muster.generation, addresses=addresses, snapshots=self._snapshots[-2:]
+                    "go", generation=self._attendance.generation, addresses=addresses, snapshots=self._snapshots[-2:]
                 )
 
     def _serve(self, connection: socket.socket) -> None:
@@ -171,7 +171,7 @@ class Rendezvous:
             with self._changed:
                 self._lines.discard(line)
                 if member is not None and not self._closed:
-                    self._tell(self._muster.leave(member, orderly))
+                    self._tell(self._attendance.leave(member, orderly))
                 self._changed.notify_all()
             line.close()
 
@@ -181,7 +181,7 @@ class Rendezvous:
         if frame["run"] != self.ticket.run or not 0 <= member.rank < self.ticket.ranks:
             raise ProtocolError("a rank of another run")
         with self._changed:
-            told = [(member, FAILED)] if self._failure is not None else self._muster.register(member)
+            told = [(member, FAILED)] if self._failure is not None else self._attendance.register(member)
             self._tell(told)
             self._changed.notify_all()
         return member
@@ -204,13 +204,13 @@ class Rendezvous:
     def _snapshot_written(self, number: int, member: Member) -> None:
         with self._changed:
             # A generation that has just come to its end still counts: its last reports may be under way.
-            if member.generation != self._muster.generation:
+            if member.generation != self._attendance.generation:
                 return
             parts = self._written.setdefault(number, set())
             parts.add(member.rank)
             if len(parts) == self.ticket.ranks and (not self._snapshots or number > self._snapshots[-1]):
                 self._snapshots = [*self._snapshots[-1:], number]
-                for other in self._muster.running.values():
+                for other in self._attendance.running.values():
                     with contextlib.suppress(OSError):
                         other.line.send("complete", number=number)
 
@@ -218,7 +218,7 @@ class Rendezvous:
         with self._changed:
             if self._failure is None:
                 self._failure = payload
-            others = {**self._muster.waiting, **self._muster.running}
+            others = {**self._attendance.waiting, **self._attendance.running}
             self._tell([(other, FAILED) for other in others.values() if other is not member])
         # Only now may the one that failed close its connections: the others know already why.
         with contextlib.suppress(OSError):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.incremental.rows import maintained_relation as room
 from flintlog.incremental.rows import net_changes
-from flintlog.incremental.rows.maintained_relation import Kept
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 
 
@@ -22,7 +22,7 @@ from flintlog.incremental.rows.net_changes import NEVER
 def test_changes_are_found_either_way(scanned: int, one_by_one: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_SCANNED", scanned)
     monkeypatch.setattr(net_changes, "_ONE_BY_ONE", one_by_one)
-    kept = Kept(Relation("r", 1))
+    kept = MaintainedRelation(Relation("r", 1))
     places = kept.enter([np.arange(200)], 200)
     kept.set_round(places[:100], 1)
     kept.keep()
@@ -50,7 +50,7 @@ NARROW, WIDE = st.integers(-3, 40), st.sampled_from([0, 1, -(1 << 63), (1 << 63)
 def test_every_row_gets_one_place(data: st.DataObject, arity: int, is_wide: bool) -> None:
     """Also rows that come twice, with values that are beyond those before, and more rows than there is room for."""
     row = st.tuples(*[WIDE if is_wide else NARROW] * arity)
-    kept, known = Kept(Relation("r", arity)), dict[tuple[int, ...], int]()
+    kept, known = MaintainedRelation(Relation("r", arity)), dict[tuple[int, ...], int]()
     for batch in data.draw(st.lists(st.lists(row, min_size=1, max_size=90), min_size=1, max_size=4)):
         found = kept.enter([np.array(column, np.int64) for column in zip(*batch, strict=True)], len(batch))
         for one, place in zip(batch, found.tolist(), strict=True):
@@ -61,7 +61,7 @@ def test_every_row_gets_one_place(data: st.DataObject, arity: int, is_wide: bool
         assert list(zip(*columns, strict=True)) == sorted(known, key=known.__getitem__) or not arity
 
 
-def rows_of(kept: Kept, which: str = "new") -> dict[int, int]:
+def rows_of(kept: MaintainedRelation, which: str = "new") -> dict[int, int]:
     """The round of every row that is there."""
     rounds = getattr(kept, which)
     there = np.flatnonzero(rounds[: kept.known] != NEVER)
@@ -80,7 +80,7 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(room, "MOST_NEW", most_new)
     monkeypatch.setattr(room, "FEW", few)
     before = dict.fromkeys(range(10), 1)
-    kept = Kept(Relation("r", 1))
+    kept = MaintainedRelation(Relation("r", 1))
     kept.set_round(kept.enter([np.array(list(before))], 10), 1)
     kept.keep()
     for after in (dict.fromkeys(range(8, 60), 2), {8: 1, 9: 3, 500: 2}):
@@ -109,7 +109,7 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
 def test_places_of_rows_in_any_order(wide: int) -> None:
     """Rows in the order of the log are found one behind the other, others by the table."""
     rows = [(number * wide, -number * wide) for number in range(500)]
-    kept = Kept(Relation("r", 2))
+    kept = MaintainedRelation(Relation("r", 2))
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     places = dict(zip(rows, kept.enter(columns, len(rows)).tolist(), strict=True))
     assert sorted(places.values()) == list(range(500))

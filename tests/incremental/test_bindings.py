@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintlog.engines.reference.closures import Machine
-from flintlog.incremental.rules.bindings import Binder
+from flintlog.incremental.rules.bindings import Bindings
 from flintlog.ir.scalar import Call, Column, Const, Scalar
 from flintlog.ir.words import Words
 from flintlog.types import Kind
@@ -25,7 +25,7 @@ def bindings(
     columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)] or [np.empty(0, np.int64)] * len(
         values
     )
-    batch, size = Binder(values, MACHINE, is_whole=is_whole).batch(columns, len(rows))
+    batch, size = Bindings(values, MACHINE, is_whole=is_whole).batch(columns, len(rows))
     assert all(column.size == size and column.flags.c_contiguous for column in batch.values())
     return [{name: int(column[i]) for name, column in batch.items()} for i in range(size)]
 
