@@ -134,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sizes = actions.add_parser("updates", parents=[common], help="random facts deleted and inserted again")
     _add_count(sizes, "--sets", 5, "random sets of each size")
-    sizes.add_argument("--sizes", type=_numbers, default=[], help="some of the paper's: 10,100 (default: all)")
+    sizes.add_argument("--sizes", type=_numbers, default=[], help="some of the sizes, as 10,100 (default: all)")
     sizes.add_argument("--strategies", type=_database_strategies, default=[elastic.AUTO], help="default: auto")
     sizes.set_defaults(action=_updates)
 

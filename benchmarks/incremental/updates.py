@@ -16,7 +16,7 @@ from benchmarks.incremental.script import Outcome, Step, outcome_of
 from benchmarks.incremental.workloads import WORKLOADS
 
 BOOTSTRAP, DELETE, INSERT = "bootstrap", "−", "+"
-# For the text about collaborative editing the paper finds no incremental strategy that helps; nothing is asked there.
+# crdt_text has no goal: the paper finds no incremental strategy that helps there.
 SMALL_UPDATES_ARE_CHEAP = ("points_to", "galen")
 
 

@@ -1,4 +1,7 @@
-"""After any script of updates, a state is what computing everything from nothing gives (paper 004, theorem 3.5)."""
+"""After any script of updates, a state equals a computation from nothing.
+
+This is theorem 3.5 of "Towards Elastic Incrementalization for Datalog".
+"""
 
 from __future__ import annotations
 

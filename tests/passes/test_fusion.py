@@ -19,7 +19,7 @@ GRAPH = """
 
 
 def test_figure_2() -> None:
-    """The rule r2 of the paper's Example 2.1. The map that brings edge's columns into the order of the join's key goes
+    """The rule r2 of FlowLog's example 2.1. The map that brings edge's columns into the order of the join's key goes
     as well: columns have names here, and an engine makes the index it needs."""
     before = """
         map (x)

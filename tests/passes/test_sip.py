@@ -1,4 +1,4 @@
-"""Sideways information passing: the paper's example, what it is for, what it leaves alone."""
+"""Sideways information passing: FlowLog's example, what it is for, what it leaves alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structural planner: the paper's examples, what must not move, and the time it takes."""
+"""The structural planner: FlowLog's examples, what must not move, and the time it takes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def graph(output: str, *atoms: str) -> JoinGraph:
     return JoinGraph(tuple(map(mask, atoms)), mask(output))
 
 
-# --- The paper's examples -------------------------------------------------------------------------
+# --- FlowLog's examples ---------------------------------------------------------------------------
 
 EVEN = """
     .decl edge(x: number, y: number) .input edge

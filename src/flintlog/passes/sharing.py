@@ -134,7 +134,7 @@ def _is_work(node: Node) -> bool:
 
 
 def _is_index(node: Node) -> bool:
-    """Whether a map only puts the columns of a relation into another order, as the paper does for its joins. Fusion
+    """Whether a map only puts the columns of a relation into another order, as FlowLog does for its joins. Fusion
     leaves none of these."""
     if not isinstance(node, FlatMap) or node.steps or not isinstance(node.input, Scan):
         return False

@@ -22,7 +22,7 @@ from flintlog.passes.structural.tree import build_segment
 def structural(program: Program, context: PassContext) -> Program:
     """The program with the joins of its rules planned.
 
-    Nodes that reach `1` by an even number of steps (the paper's Figure 3): the two edges are never joined with each
+    Nodes that reach `1` by an even number of steps (FlowLog's figure 3): the two edges are never joined with each
     other, and no join sees more than two variables.
 
     >>> from flintlog.ir.text import parse_program
