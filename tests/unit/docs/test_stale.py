@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from tests.unit.docs.pages import ROOT
+
+from flintlog.engines.local.fixpoint import PLAN_AGAIN, SMALL
 
 # Folders whose text cites papers.
 _CITING = ("docs", "benchmarks", "examples", "tests")
@@ -23,3 +26,18 @@ def test_papers_are_cited_by_title() -> None:
     """A number says nothing to a reader: the files of the papers are not in the repository."""
     numbered = re.compile(r"\bpapers? [0-9]", re.IGNORECASE)
     assert [str(path) for path in _texts(".md", ".py", ".dl", ".toml") if numbered.search(_read(path))] == []
+
+
+@pytest.mark.parametrize("page", ["optimizer.md", "decisions/0005-joins-ordered-by-samples.md"])
+def test_when_a_rule_is_planned_again(page: str) -> None:
+    text = " ".join((ROOT / "docs" / page).read_text().split())
+    assert re.findall(r"more than (\d+) times as large as at the last plan", text) == [str(PLAN_AGAIN)]
+    assert re.findall(r"has more than (\d+) rows", text) in ([], [str(SMALL)])
+
+
+def test_comments_of_programs_cite_files_that_exist() -> None:
+    cited = re.compile(r"[\w./-]*\w\.(?:dl|py|md|sql|toml|tsv|facts)\b")
+    for program in _texts(".dl"):
+        for comment in re.findall(r"//(.*)", _read(program)):
+            for name in cited.findall(comment):
+                assert (program.parent / name).exists() or (ROOT / name).exists(), f"{program} cites {name}"

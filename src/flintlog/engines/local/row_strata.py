@@ -1,4 +1,4 @@
-"""Strata that have no kernels yet: their relations are decoded, evaluated row by row, and encoded again."""
+"""Strata that run without kernels: their relations are decoded, evaluated row by row, and encoded again."""
 
 from __future__ import annotations
 
