@@ -20,6 +20,12 @@ def describe(root: Path) -> dict[str, str | int | float]:
     }
 
 
+def later_changes(revision: str) -> str:
+    """A sentence for a page of results: how its reader finds out how old the figures are."""
+    known = revision.removesuffix("-dirty")
+    return f"`git log --oneline {known}.. -- src | wc -l` counts the changes of the source since this revision."
+
+
 def load() -> float:
     """How many processes wanted to run during the last minute, on average."""
     return round(os.getloadavg()[0], 2)

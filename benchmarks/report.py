@@ -1,6 +1,6 @@
 """A run as a Markdown page."""
 
-from benchmarks import summary
+from benchmarks import machine, summary
 from benchmarks.results import Outcome, Results, RowResult
 
 
@@ -14,12 +14,14 @@ def markdown(results: Results, plots: list[str] | None = None) -> str:
 
 
 def _conditions(results: Results) -> str:
-    machine, settings = results.machine, results.settings
+    described, settings = results.machine, results.settings
+    revision, memory = described["revision"], described["memory_gib"]
     runs = f"{settings['threads']} threads, median of {settings['repeat']} runs, warm-up: {settings['warm_up']}"
     lines = [
-        f"- {results.started}, revision {machine['revision']}",
-        f"- {machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}",
-        f"- {'; '.join(results.contestants.values())}; Python {machine['python']}",
+        f"- {results.started}, revision {revision}",
+        f"- {machine.later_changes(revision)}",
+        f"- {described['cpu']}, {described['cores']} cores, {memory} GiB, {described['system']}",
+        f"- {'; '.join(results.contestants.values())}; Python {described['python']}",
         f"- engine {settings['engine']}, {runs}",
     ]
     lines += [f"- without {name}: {reason}" for name, reason in results.absent.items()]

@@ -154,6 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     print(f"\n{table(spreads)}\n\nload before the run: {described['load']}, cores: {described['cores']}")
+    print(machine.later_changes(str(described["revision"])))
     wrong = [line for found in spreads for line in found.wrong]
     for line in wrong:
         print(line, file=sys.stderr)

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.incremental import cells, elastic, memory, table3, updates
 from benchmarks.incremental.results import Found, joined, read
+from benchmarks.machine import later_changes
 
 TITLES = {
     "table3": "Adding and deleting a share of the facts",
@@ -70,6 +71,7 @@ def _conditions(found: Found) -> str:
     asked = ", ".join(f"{key} {value:g}" for key, value in settings.items())
     return f"""\
 - {found.started}, revision {machine["revision"]}, Python {machine["python"]}, {asked}
+- {later_changes(machine["revision"])}
 - {machine["cpu"]}, {machine["cores"]} cores, {machine["memory_gib"]} GiB, {machine["system"]}; load before the run \
 {machine["load"]}{busy}"""
 

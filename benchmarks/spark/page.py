@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import later_changes
 from benchmarks.results import BadResults
 from benchmarks.spark import growth, rounds, spill, table
 from benchmarks.spark.results import comparison, joined, read
@@ -64,4 +65,5 @@ def markdown(found: dict[str, Any]) -> str:
 
 def _load(found: dict[str, Any]) -> str:
     machine = found["machine"]
-    return f"Revision {machine['revision']}; load before the run {machine['load']}, {machine['cores']} cores.\n\n"
+    measured = f"Revision {machine['revision']}; load before the run {machine['load']}, {machine['cores']} cores."
+    return f"{measured} {later_changes(machine['revision'])}\n\n"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from benchmarks.machine import later_changes
 from benchmarks.results import Outcome
 from benchmarks.spark.contestants import HAND_WRITTEN, RECURSIVE_SQL
 from benchmarks.spark.results import Comparison, RowResult
@@ -23,6 +24,7 @@ def _conditions(found: Comparison) -> str:
     busy = " **The machine was busy.**" if machine["load"] > 0.5 * machine["cores"] else ""
     return f"""\
 - {found.started}, revision {machine["revision"]}, Spark {settings["spark"]}, Python {machine["python"]}
+- {later_changes(machine["revision"])}
 - {machine["cpu"]}, {machine["cores"]} cores, {machine["memory_gib"]} GiB, {machine["system"]}; load before the run \
 {machine["load"]}{busy}
 - `{settings["master"]}`, {settings["memory"]} of memory each; from the files to the sizes, in a warm session; median \

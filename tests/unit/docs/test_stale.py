@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from benchmarks.machine import later_changes
 from tests.unit.docs.pages import ROOT
 
 from flintlog.engines.local.fixpoint import PLAN_AGAIN, SMALL
@@ -41,3 +43,21 @@ def test_comments_of_programs_cite_files_that_exist() -> None:
         for comment in re.findall(r"//(.*)", _read(program)):
             for name in cited.findall(comment):
                 assert (program.parent / name).exists() or (ROOT / name).exists(), f"{program} cites {name}"
+
+
+@pytest.mark.parametrize("page", ["results.md", "spark-results.md", "incremental-results.md"])
+def test_results_say_how_old_they_are(page: str) -> None:
+    """Every revision stands beside the command that counts the changes since, and is one of the history."""
+    text = (ROOT / "docs" / page).read_text()
+    revisions = set(re.findall(r"revision (\w+)", text, re.IGNORECASE))
+    assert revisions
+    for revision in revisions:
+        assert later_changes(revision) in text
+    if (ROOT / ".git").exists() and _git("rev-parse", "--is-shallow-repository") == "false":
+        for revision in revisions:
+            assert _git("cat-file", "-t", revision) == "commit", f"{page} was measured on {revision}, which is unknown"
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
