@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGES = [
-    ROOT / "README.md",
-    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts),
-]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DECISIONS = [page for page in PAGES if page.parent.name == "decisions"]
 
 
 @dataclass(frozen=True)

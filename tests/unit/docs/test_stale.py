@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.machine import later_changes
-from tests.unit.docs.pages import ROOT
+from tests.unit.docs.pages import DECISIONS, PAGES, ROOT, sections
 
 from flintlog.engines.local.fixpoint import PLAN_AGAIN, SMALL
 
@@ -61,3 +61,21 @@ def test_results_say_how_old_they_are(page: str) -> None:
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip()
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_decisions_are_one_page(page: Path) -> None:
+    """What was measured for a decision has a page of its own, under docs/measurements."""
+    title, *parts = [section.title for section in sections(page)[1:]]
+    assert title.startswith(f"{int(page.name[:4])}. ")
+    assert parts == ["Context", "Decision", "Consequence"]
+    assert len(page.read_text().splitlines()) <= 45
+
+
+def test_cited_source_files_exist() -> None:
+    """A page names a file of the source in backticks, by the end of its path: `passes/sequence.py`."""
+    files = [path.as_posix() for folder in ("src", *_CITING, "scripts") for path in (ROOT / folder).rglob("*.py")]
+    pages = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "benchmarks").rglob("*.md")]
+    for page in pages:
+        for name in re.findall(r"`([\w./-]*\w\.py)`", page.read_text()):
+            assert any(file.endswith(f"/{name}") for file in files), f"{page} cites {name}"
