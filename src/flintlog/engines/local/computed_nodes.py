@@ -95,8 +95,7 @@ class Nodes:
         groups = groups_of([columns[name] for name in node.by], rows.size)
         values = None
         if node.fold.value is not None and rows.size:
-            computed = self.vectors.scalar(node.fold.value)(columns, rows.size)
-            values = computed if np.ndim(computed) else np.full(rows.size, computed, np.int64)
+            values = self.vectors.column(node.fold.value)(columns, rows.size)
         if node.keys is None:
             keys, found = groups.keys, np.arange(groups.count)
         else:

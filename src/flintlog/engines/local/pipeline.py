@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
-
-import numpy as np
+from typing import Any, Protocol
 
 from flintlog.engines.local.grouping import MIN_DELTA
 from flintlog.engines.local.kernel_stage import KernelStage, Sources
@@ -16,17 +14,12 @@ from flintlog.engines.local.rule_code import RuleCode, computable, in_kernels
 from flintlog.engines.local.storage.best_relation import BestRelation
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.local.vector import Batch, Vectors
+from flintlog.engines.local.vector import Batches, Vectors, VectorStage
 from flintlog.engines.local.workers import Workers
 from flintlog.engines.queries.query import Absent
 from flintlog.ir.nodes import Each, Let, Where
-from flintlog.ir.operations import range_values
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import columns_of, terms_of
-from flintlog.types import Kind
-
-Batches: TypeAlias = Iterator[tuple[dict[str, Array], int]]
-VectorStage: TypeAlias = Callable[[dict[str, Array], int], Batches]
 
 
 class Refine(Protocol):
@@ -103,7 +96,7 @@ class Pipeline:
 
     def _run(self, batch: dict[str, Array], size: int, place: int, into: Relation) -> None:
         if place == len(self.stages):
-            into.insert([_full(value(batch, size), size) for value in self.values], size)
+            into.insert([value(batch, size) for value in self.values], size)
             self.tick()
             return
         stage = self.stages[place]
@@ -131,8 +124,10 @@ class Pipeline:
         given: list[str] | None = list(self._given) if self._given is not None else None
         place = 0
         while place < len(steps):
-            if not in_kernels(steps[place], whole):
-                self.stages.append(self._vector_stage(steps[place]))
+            step = steps[place]
+            if not in_kernels(step, whole):
+                assert isinstance(step, Where | Let | Each)
+                self.stages.append(self.vectors.stage(step))
                 given = sorted(self.needed[place])
                 place += 1
                 continue
@@ -151,7 +146,7 @@ class Pipeline:
             code = RuleCode(self.vectors.machine, frozenset(), given if given is not None else [])
             self.stages.append(KernelStage(code, [code.result(value) for value in output], self.sources))
         else:
-            self.values = [self.vectors.scalar(value) for value in output]
+            self.values = [self.vectors.column(value) for value in output]
 
     def _finish(self, code: RuleCode, output: list[str]) -> None:
         self.stages.append(KernelStage(code, output, self.sources))
@@ -164,41 +159,6 @@ class Pipeline:
         for step in self.plan.steps[place:]:
             result |= _reads(step)
         return result
-
-    # --- Steps that the kernels do not know -------------------------------------------------------
-
-    def _vector_stage(self, step: PlanStep) -> VectorStage:
-        match step:
-            case Where(condition):
-                holds = self.vectors.condition(condition)
-                return lambda batch, size: _filtered(batch, size, holds(batch, size))
-            case Let(column, value):
-                compute = self.vectors.scalar(value)
-                return lambda batch, size: iter([({**batch, column.name: _full(compute(batch, size), size)}, size)])
-            case Each(column, bounds):
-                ends = [self.vectors.scalar(bound) for bound in bounds]
-                return lambda batch, size: self._each(column, [_full(e(batch, size), size) for e in ends], batch)
-        raise AssertionError(step)
-
-    def _each(self, column: Column, ends: Sequence[Array], batch: dict[str, Array]) -> Batches:
-        """The values of ranges: in the batch's order, as many rows as there are values."""
-        machine, kind = self.vectors.machine, column.kind
-        if kind is Kind.NUMBER and self.vectors.whole_words and len(ends) == 2:
-            counts, flat = _number_ranges(*ends)
-        else:
-            rows = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)
-            lists = [[machine.word(v, kind) for v in range_values(bounds, kind, machine.words)] for bounds in rows]
-            counts = np.array([len(values) for values in lists])
-            flat = np.array([word for values in lists for word in values], np.int64)
-        repeated = {name: np.repeat(values, counts) for name, values in batch.items()}
-        yield {**repeated, column.name: flat}, flat.size
-
-
-def _number_ranges(start: Array, stop: Array) -> tuple[Array, Array]:
-    """How many numbers there are from each start to each stop, up or down, and all of them."""
-    counts = np.abs(stop - start)
-    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return counts, np.repeat(start, counts) + place * np.repeat(np.where(start <= stop, 1, -1), counts)
 
 
 def _with_plain_tests(plan: Plan, whole_words: bool) -> Plan:
@@ -214,23 +174,6 @@ def _with_plain_tests(plan: Plan, whole_words: bool) -> Plan:
             step = replace(step, values=tuple(values))
         steps.append(step)
     return Plan(tuple(steps), plan.output)
-
-
-def _full(values: Any, size: int) -> Array:
-    """An array of the batch's size, also for a constant."""
-    return values if isinstance(values, np.ndarray) and values.ndim else np.full(size, values, np.int64)
-
-
-def _filtered(batch: Batch, size: int, keep: Any) -> Batches:
-    if not isinstance(keep, np.ndarray) or keep.ndim == 0:
-        if keep:
-            yield dict(batch), size
-        return
-    count = int(np.count_nonzero(keep))
-    if count == size:
-        yield dict(batch), size
-    elif count:
-        yield {name: column[keep] for name, column in batch.items()}, count
 
 
 def _needed_after(plan: Plan) -> list[frozenset[str]]:

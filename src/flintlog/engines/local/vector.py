@@ -6,20 +6,24 @@ reference engine, once for each distinct combination of operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from flintlog.engines.local.storage.numbering import RowNumbering
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.reference.closures import Machine
+from flintlog.ir.nodes import Each, Let, Step, Where
+from flintlog.ir.operations import range_values
 from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Counter, Never, Reinterpret, Round, Scalar
 from flintlog.ir.visit import columns_of, walk_scalar
 from flintlog.types import Kind
 
 Batch = Mapping[str, Array]
 Vector = Callable[[Batch, int], Any]  # bindings and their number -> an array, or one word for all
+Batches: TypeAlias = Iterator[tuple[dict[str, Array], int]]
+VectorStage: TypeAlias = Callable[[dict[str, Array], int], Batches]
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": np.add, "-": np.subtract, "*": np.multiply}
 _BITWISE: dict[str, Callable[[Any, Any], Any]] = {"band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
@@ -36,7 +40,7 @@ _SIGN = np.int64(-1 << 63)
 
 
 class Vectors:
-    """Compiles scalars for batches, on the words of a machine."""
+    """Compiles scalars, conditions and steps for batches, on the words of a machine."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -99,6 +103,44 @@ class Vectors:
             return kind is not Kind.FLOAT
         return kind is Kind.NUMBER or (kind is Kind.UNSIGNED and self.whole_words)
 
+    def column(self, scalar: Scalar) -> Callable[[Batch, int], Array]:
+        """As `scalar`, but the result is an array of the batch's size for a constant, too."""
+        compute = self.scalar(scalar)
+
+        def fill(batch: Batch, size: int) -> Array:
+            values = compute(batch, size)
+            return values if isinstance(values, np.ndarray) and values.ndim else np.full(size, values, np.int64)
+
+        return fill
+
+    # --- Steps ------------------------------------------------------------------------------------
+
+    def stage(self, step: Step) -> VectorStage:
+        """A function from a batch to the batches that a step makes of it."""
+        match step:
+            case Where(condition):
+                holds = self.condition(condition)
+                return lambda batch, size: _filtered(batch, size, holds(batch, size))
+            case Let(column, value):
+                compute = self.column(value)
+                return lambda batch, size: iter([({**batch, column.name: compute(batch, size)}, size)])
+            case Each(column, bounds):
+                ends = [self.column(bound) for bound in bounds]
+                return lambda batch, size: self.each(column, [end(batch, size) for end in ends], batch)
+
+    def each(self, column: Column, ends: Sequence[Array], batch: Batch) -> Batches:
+        """The values of ranges: in the batch's order, as many rows as there are values."""
+        machine, kind = self.machine, column.kind
+        if kind is Kind.NUMBER and self.whole_words and len(ends) == 2:
+            counts, flat = _number_ranges(*ends)
+        else:
+            rows = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)
+            lists = [[machine.word(v, kind) for v in range_values(bounds, kind, machine.words)] for bounds in rows]
+            counts = np.array([len(values) for values in lists])
+            flat = np.array([word for values in lists for word in values], np.int64)
+        repeated = {name: np.repeat(values, counts) for name, values in batch.items()}
+        yield {**repeated, column.name: flat}, flat.size
+
     # --- Row by row -------------------------------------------------------------------------------
 
     def _positions(self, term: Scalar | Condition) -> dict[str, int]:
@@ -147,3 +189,22 @@ class Vectors:
             return np.array([compute(row) for row in rows], dtype)[numbers]
 
         return run
+
+
+def _number_ranges(start: Array, stop: Array) -> tuple[Array, Array]:
+    """How many numbers there are from each start to each stop, up or down, and all of them."""
+    counts = np.abs(stop - start)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return counts, np.repeat(start, counts) + place * np.repeat(np.where(start <= stop, 1, -1), counts)
+
+
+def _filtered(batch: Batch, size: int, keep: Any) -> Batches:
+    if not isinstance(keep, np.ndarray) or keep.ndim == 0:
+        if keep:
+            yield dict(batch), size
+        return
+    count = int(np.count_nonzero(keep))
+    if count == size:
+        yield dict(batch), size
+    elif count:
+        yield {name: column[keep] for name, column in batch.items()}, count

@@ -99,8 +99,8 @@ class Instances:
         kinds = {variable.name: variable for rows in clause.rows for variable in rows.variables}
         kinds |= {step.column.name: step.column for step in clause.steps if hasattr(step, "column")}
         self._variables = [kinds[name] for name in sorted(needed)]
-        self._values = [[vectors.scalar(value) for value in place.values] for place in clause.places]
-        self._output = [vectors.scalar(value) for value in clause.output]
+        self._values = [[vectors.column(value) for value in place.values] for place in clause.places]
+        self._output = [vectors.column(value) for value in clause.output]
         self._places: dict[int, _Start] = {}
         self._heads: dict[int | None, _Start] = {}
         self._everything = _Start(None, Bindings((), vectors.machine))
@@ -190,9 +190,9 @@ class Instances:
     def _found(self, batch: dict[str, Array], size: int) -> Found:
         rows = []
         for place, values in zip(self.clause.places, self._values, strict=True):
-            columns = [full(value(batch, size), size) for value in values]
+            columns = [value(batch, size) for value in values]
             rows.append(self._kept[place.relation].find(columns, size))
-        return Found(rows, [full(value(batch, size), size) for value in self._output], size)
+        return Found(rows, [value(batch, size) for value in self._output], size)
 
     # --- Pipelines --------------------------------------------------------------------------------
 
@@ -217,8 +217,3 @@ class Instances:
     def _source(self, source: str | Node) -> Relation:
         assert isinstance(source, str)
         return self._kept[source].relation
-
-
-def full(values: Any, size: int) -> Array:
-    """An array of so many values, also of a constant."""
-    return values if isinstance(values, np.ndarray) and values.ndim else np.full(size, values, np.int64)

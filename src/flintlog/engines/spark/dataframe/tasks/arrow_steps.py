@@ -8,47 +8,29 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from flintlog.engines.local.storage.packing import Array
-from flintlog.engines.local.vector import Vectors
+from flintlog.engines.local.vector import Batch, Batches, Vectors, VectorStage
 from flintlog.engines.reference.closures import Machine
-from flintlog.ir.nodes import Each, Fold, Let, Schema, Step, Where
+from flintlog.ir.nodes import Fold, Schema, Step
 from flintlog.ir.operations import fold_values, range_values
 from flintlog.ir.scalar import Column, Scalar
 from flintlog.ir.visit import columns_of
 from flintlog.ir.words import Words
 from flintlog.types import NAN, NEGATIVE_NAN, Adt, Kind, Value
 
+if TYPE_CHECKING:
+    from flintlog.engines.spark.dataframe.tasks.python_tasks import Report, Seed
+
 # Rows of a batch that an Each may make of one at most.
 BATCH_ROWS = 1 << 17
 
 Columns = dict[str, Array]
-
-
-class Seed(Protocol):
-    """What a task's machine grows from: `values` come in pieces, the first with the lowest numbers."""
-
-    token: str
-    word_size: int
-    functions: Mapping[str, Callable[..., Any]]
-    round: int
-
-    def pieces(self) -> Sequence[Callable[[], Sequence[Value]]]: ...
-
-
-class Report(Protocol):
-    """How rows leave: `fresh` says for each column whether its values may be new, `says` whether there is a column
-    for messages."""
-
-    fresh: Sequence[bool]
-    says: bool
-
-
 # A worker runs many tasks; what they know stays from one to the next.
 MOST_MACHINES = 4
 _machines: dict[str, tuple[Machine | None, int, int]] = {}
@@ -146,22 +128,19 @@ def run_steps(
     machine = machine_of(seed, lambda message: messages.setdefault(message))
     writer = _Writer(machine, [value.kind for _, value in output], report)
     writer.messages = messages
-    vectors = Vectors(machine)
-    stages = [_stage(step, vectors) for step in steps]
-    values = [vectors.scalar(value) for _, value in output]
+    vectors = _TaskVectors(machine)
+    stages = [vectors.stage(step) for step in steps]
+    values = [vectors.column(value) for _, value in output]
     for batch in batches:
         columns = {column.name: batch.column(i).to_numpy(zero_copy_only=False) for i, column in enumerate(schema)}
         for part, size in _through(columns, batch.num_rows, stages):
             if size:
-                yield writer.batch([_full(value(part, size), size) for value in values], size)
+                yield writer.batch([value(part, size) for value in values], size)
         writer.forget()
     yield from writer.last()
 
 
-_Stage = Callable[[Columns, int], Iterator[tuple[Columns, int]]]
-
-
-def _through(columns: Columns, size: int, stages: Sequence[_Stage]) -> Iterator[tuple[Columns, int]]:
+def _through(columns: Columns, size: int, stages: Sequence[VectorStage]) -> Batches:
     if not stages or not size:
         yield columns, size
         return
@@ -169,49 +148,26 @@ def _through(columns: Columns, size: int, stages: Sequence[_Stage]) -> Iterator[
         yield from _through(part, part_size, stages[1:])
 
 
-def _stage(step: Step, vectors: Vectors) -> _Stage:
-    match step:
-        case Where(condition):
-            holds = vectors.condition(condition)
-            return lambda columns, size: iter([_filtered(columns, size, holds(columns, size))])
-        case Let(column, value):
-            compute = vectors.scalar(value)
-            return lambda columns, size: iter([({**columns, column.name: _full(compute(columns, size), size)}, size)])
-        case Each(column, bounds):
-            ends = [vectors.scalar(bound) for bound in bounds]
-            return lambda columns, size: _each(
-                column, [_full(end(columns, size), size) for end in ends], columns, vectors.machine
-            )
+class _TaskVectors(Vectors):
+    """The embedded engine's, but for ranges: they do not make more rows at a time than a batch should have."""
+
+    def each(self, column: Column, ends: Sequence[Array], batch: Batch) -> Batches:
+        kind, rows, found = column.kind, [], []
+        machine = self.machine
+        bounds = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)
+        for row, bound in enumerate(bounds):
+            for value in range_values(bound, kind, machine.words):
+                rows.append(row)
+                found.append(machine.word(value, kind))
+                if len(rows) >= BATCH_ROWS:
+                    yield _picked(batch, rows, column, found)
+                    rows, found = [], []
+        yield _picked(batch, rows, column, found)
 
 
-def _full(values: Any, size: int) -> Array:
-    """An array of the batch's size, also for a constant."""
-    return values if isinstance(values, np.ndarray) and values.ndim else np.full(size, values, np.int64)
-
-
-def _filtered(columns: Columns, size: int, keep: Any) -> tuple[Columns, int]:
-    if not isinstance(keep, np.ndarray) or not keep.ndim:
-        return columns, size if keep else 0
-    return {name: column[keep] for name, column in columns.items()}, int(np.count_nonzero(keep))
-
-
-def _each(column: Column, ends: Sequence[Array], columns: Columns, machine: Machine) -> Iterator[tuple[Columns, int]]:
-    """A row for every value of a range; not more at a time than a batch should have."""
-    kind, rows, found = column.kind, [], []
-    bounds = zip(*([machine.value(word, kind) for word in end.tolist()] for end in ends), strict=True)
-    for row, bound in enumerate(bounds):
-        for value in range_values(bound, kind, machine.words):
-            rows.append(row)
-            found.append(machine.word(value, kind))
-            if len(rows) >= BATCH_ROWS:
-                yield _picked(columns, rows, column, found)
-                rows, found = [], []
-    yield _picked(columns, rows, column, found)
-
-
-def _picked(columns: Columns, rows: list[int], column: Column, found: list[int]) -> tuple[Columns, int]:
+def _picked(batch: Batch, rows: list[int], column: Column, found: list[int]) -> tuple[Columns, int]:
     at = np.array(rows, np.int64)
-    picked = {name: values[at] for name, values in columns.items()}
+    picked = {name: values[at] for name, values in batch.items()}
     return {**picked, column.name: np.array(found, np.int64)}, at.size
 
 
@@ -275,7 +231,7 @@ class _Folder:
         first = [(i, name) for i, name in enumerate(by) if fold.init is not None and name in columns_of(fold.init)]
         self._read = [(i, kinds[name]) for i, name in first]
         self._init = machine.scalar(fold.init, {name: i for i, (_, name) in enumerate(first)}) if fold.init else None
-        self._value = Vectors(machine).scalar(fold.value) if fold.value is not None else None
+        self._value = Vectors(machine).column(fold.value) if fold.value is not None else None
 
     def values(self, columns: Columns, size: int, there: Array) -> list[Any]:
         """What is folded, row by row; of rows that stand for empty groups, nothing."""
@@ -285,7 +241,7 @@ class _Folder:
         assert self.fold.value is not None
         kind = self.fold.value.kind
         some = {name: column[there] for name, column in columns.items()} if there.size < size else columns
-        words = _full(self._value(some, there.size), there.size).tolist()
+        words = self._value(some, there.size).tolist()
         for row, word in zip(there.tolist(), words, strict=True):
             values[row] = self.machine.value(word, kind)
         return values
