@@ -137,11 +137,11 @@ def test_rounds_are_numbered_anew_when_a_stratum_begins_again(
     whole = rounds.Rounds._round
     failed: list[int] = []
 
-    def once_without_room(self: rounds.Rounds, round: int, versions: Any) -> None:
+    def once_without_room(self: rounds.Rounds, round: int) -> None:
         if round == 4 and not failed:
             failed.append(round)
             raise RuntimeError("UNABLE_TO_ACQUIRE_MEMORY")
-        whole(self, round, versions)
+        whole(self, round)
 
     monkeypatch.setattr(rounds.Rounds, "_round", once_without_room)
     agrees(spark, text, "p", e=facts)

@@ -29,6 +29,7 @@ from flintlog.engines.protocol import Evaluation, Progress
 from flintlog.engines.queries.best import Best, best_of
 from flintlog.engines.queries.query import Query, Rows, query_of, recursive_rows
 from flintlog.engines.queries.row_only import needs_rows
+from flintlog.engines.queries.rule_versions import limit_reached
 from flintlog.engines.reference.closures import Machine
 from flintlog.io.column_facts import ColumnFacts, Symbols
 from flintlog.ir.operations import EvaluationError
@@ -175,8 +176,7 @@ class StratumRun:
             raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
 
     def _limit_reached(self) -> bool:
-        limits = [(self.store[name], self.program.relations[name].limit) for name in self.stratum.relations]
-        return any(limit is not None and relation.size >= limit for relation, limit in limits)
+        return limit_reached(self.program, self.stratum, lambda name: self.store[name].size)
 
     def _next_round(self) -> int:
         for equivalence in self.equivalences:

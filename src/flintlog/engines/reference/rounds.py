@@ -1,8 +1,7 @@
 """The rounds of a stratum over tables of Python rows: the meaning of recursion.
 
-A round evaluates every rule on the relations as they are, then inserts what came out; the stratum ends with the first
-round that brings nothing new. With `semi_naive`, a rule of a recursive stratum runs once for each of its scans of the
-stratum's relations, that scan reading only the last round's new rows: the same answer for less work.
+A round evaluates every rule on the relations as they are, then inserts the derived rows; the stratum ends with the
+first round that derives no new row. With `semi_naive`, rounds evaluate `rule_versions`: the same answer for less work.
 """
 
 from __future__ import annotations
@@ -11,35 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
+from flintlog.engines.queries.rule_versions import RuleVersion, limit_reached, own_scans, rule_versions, with_own_scans
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.meter import Meter
 from flintlog.engines.reference.node_rows import NodeRows
 from flintlog.engines.reference.table import Table
-from flintlog.ir.nodes import Aggregate, Node, Scan, children
+from flintlog.ir.nodes import Scan
 from flintlog.ir.operations import EvaluationError
 from flintlog.ir.program import Program, Rule, Stratum, Subsumption
-from flintlog.ir.shared import in_place
-from flintlog.ir.visit import relations_of
 from flintlog.types import Row
 
 
-def _with_own_scans(program: Program, stratum: Stratum) -> Stratum:
-    """The stratum with shared subplans in place where they read its own relations: every place has its own delta."""
-    own = frozenset(stratum.relations)
-    grows = {id for id, subplan in program.shared.items() if own & relations_of(subplan, program.shared)}
-    if not grows:
-        return stratum
-
-    def body(node: Node) -> Node:
-        return in_place(node, program.shared, lambda part: part.id in grows)
-
-    rules = tuple(replace(rule, body=body(rule.body)) for rule in stratum.rules)
-    subsumptions = tuple(replace(rule, body=body(rule.body)) for rule in stratum.subsumptions)
-    return replace(stratum, rules=rules, subsumptions=subsumptions)
-
-
 class StratumRounds:
-    """Runs one stratum over tables."""
+    """Runs one stratum over tables. Of `program`, it reads the declarations and the shared subplans."""
 
     def __init__(
         self,
@@ -49,26 +32,25 @@ class StratumRounds:
         machine: Machine,
         meter: Meter | None = None,
     ) -> None:
-        self.stratum, self.tables, self.machine = _with_own_scans(program, stratum), tables, machine
+        self.program, self.stratum = program, with_own_scans(program, stratum)
+        self.tables, self.machine = tables, machine
         chooses = any(program.relations[name].choice for name in stratum.relations)
         self.nodes = NodeRows(tables, program.shared, machine, sorted_scans=chooses, meter=meter)
 
     def run(self, semi_naive: bool) -> None:
-        once = [rule for rule in self.stratum.rules if not any(self._recursive_scans(rule.body))]
-        recursive = [rule for rule in self.stratum.rules if any(self._recursive_scans(rule.body))]
+        once, recursive = rule_versions(self.stratum)
+        if not semi_naive:
+            recursive = [replace(version, delta=None) for version in recursive if version.delta is version.scans[0]]
         self.machine.round = 0
-        self._round(once, semi_naive=False)
+        self._round(once)
         self.nodes.delta = {name: list(self.tables[name].rows) for name in self.stratum.relations}
         while recursive and any(self.nodes.delta.values()) and not self._limit_reached():
-            self._round(recursive, semi_naive)
+            self._round(recursive)
             self.machine.round += 1
 
-    def _round(self, rules: Iterable[Rule], semi_naive: bool) -> None:
+    def _round(self, versions: Iterable[RuleVersion]) -> None:
         first = not self.nodes.delta
-        derived = [
-            (rule.relation, self._rows(rule, list(self._recursive_scans(rule.body)) if semi_naive else [None]))
-            for rule in rules
-        ]
+        derived = [(version.rule.relation, self._rows(version.rule, version.delta)) for version in versions]
         delta: dict[str, list[Row]] = {name: [] for name in self.stratum.relations}
         for name, rows in derived:
             for row in rows:
@@ -85,27 +67,16 @@ class StratumRounds:
             for row in delta.get(table.relation.delta_of or "", ()):
                 table.add((*row, self.machine.round))
 
-    def _rows(self, rule: Rule | Subsumption, delta_scans: Sequence[Scan | None]) -> list[Row]:
-        """What a rule derives, with each of these scans in turn reading the delta."""
-        rows: list[Row] = []
+    def _rows(self, rule: Rule | Subsumption, delta: Scan | None) -> list[Row]:
+        """The rows that a rule derives, with one of its scans reading the delta, or all reading everything."""
         self.machine.place = rule.span
+        self.nodes.delta_scan = delta
         try:
-            for self.nodes.delta_scan in delta_scans:
-                rows += self.nodes.rows(rule.body)
+            return list(self.nodes.rows(rule.body))
         except EvaluationError as error:
             raise FlintlogError([Diagnostic("E801", str(error), rule.span, error.note)]) from None
         finally:
             self.nodes.delta_scan = None
-        return rows
-
-    def _recursive_scans(self, node: Node) -> Iterator[Scan]:
-        """The scans of the stratum's own relations. What stands below an Aggregate repeats scans that stand beside it,
-        to compute its groups, so it always reads everything."""
-        if isinstance(node, Scan) and node.relation in self.stratum.relations:
-            yield node
-        if not isinstance(node, Aggregate):
-            for child in children(node):
-                yield from self._recursive_scans(child)
 
     def _subsume(self, name: str, first: bool) -> list[Row]:
         """Removes dominated rows; returns the new rows that stay. Rows of a later round cannot push out their equals of
@@ -118,8 +89,8 @@ class StratumRounds:
             if first:
                 dominated |= {low for low, _ in self._dominations(subsumption, [None])}
                 continue
-            # The first two scans are the rows that are compared; others are of the condition, which may hold only now.
-            scans = list(self._recursive_scans(subsumption.body))
+            # The first two scans read the rows that are compared, all later ones belong to the condition.
+            scans = list(own_scans(subsumption.body, self.stratum.relations))
             pairs = list(self._dominations(subsumption, scans[:2]))
             rejected = {low for low, _ in pairs if low in new}
             dominated |= rejected | {low for low, high in pairs if high in new and high not in rejected}
@@ -131,10 +102,10 @@ class StratumRounds:
     def _dominations(self, rule: Subsumption, delta_scans: Sequence[Scan | None]) -> Iterator[tuple[Row, Row]]:
         """The pairs of a dominated row and one that dominates it, with each of these scans in turn on the delta."""
         arity = len(self.tables[rule.relation].relation.columns)
-        for row in self._rows(rule, delta_scans):
-            if row[:arity] != row[arity:]:
-                yield row[:arity], row[arity:]
+        for scan in delta_scans:
+            for row in self._rows(rule, scan):
+                if row[:arity] != row[arity:]:
+                    yield row[:arity], row[arity:]
 
     def _limit_reached(self) -> bool:
-        tables = [self.tables[name] for name in self.stratum.relations]
-        return any(table.relation.limit is not None and len(table.rows) >= table.relation.limit for table in tables)
+        return limit_reached(self.program, self.stratum, lambda name: len(self.tables[name].rows))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from flintlog.engines.queries.best import Best, best_of
+from flintlog.engines.queries.rule_versions import RuleVersion, limit_reached, rule_versions, with_own_scans
 from flintlog.engines.spark.dataframe.checkpoints import Checkpoints, is_for_room, is_loss
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Inputs
@@ -20,10 +20,9 @@ from flintlog.engines.spark.dataframe.sql.rule_sources import RuleSources
 from flintlog.engines.spark.dataframe.sql.texts import numbered
 from flintlog.engines.spark.dataframe.tasks.python_tasks import failure_in
 from flintlog.engines.spark.dataframe.workspace import Workspace
-from flintlog.ir.nodes import Aggregate, AntiJoin, FlatMap, Node, Scan, SemiJoin, Values, children
-from flintlog.ir.program import Program, Rule, Stratum
+from flintlog.ir.nodes import AntiJoin, FlatMap, Node, Scan, SemiJoin, Values
+from flintlog.ir.program import Program, Stratum
 from flintlog.ir.scalar import Call
-from flintlog.ir.shared import in_place
 from flintlog.ir.visit import relations_of
 
 if TYPE_CHECKING:
@@ -35,15 +34,6 @@ SLOW = 1.0
 MOST_LOSSES = 4
 # How often it is divided anew because a task had no room, each time into so many times the parts.
 MOST_DIVISIONS, DIVIDED = 3, 4
-
-
-@dataclass(frozen=True)
-class Version:
-    """A rule with one of its scans reading the last round's rows; with none, it is a rule that runs once."""
-
-    rule: Rule
-    scans: tuple[Scan, ...]
-    delta: Scan | None = None
 
 
 class Rounds:
@@ -58,16 +48,17 @@ class Rounds:
         context: Context,
     ) -> None:
         self.workspace, self.program, self.context = workspace, program, context
-        self.stratum = _with_own_scans(program, stratum)
+        self.stratum = with_own_scans(program, stratum)
+        self._once, self._recursive = rule_versions(self.stratum)
         self.growing = _growing(program, self.stratum)
         self.inputs = Inputs(workspace, frames, program, {})
         self.sources = RuleSources(workspace, program, self.growing, self.inputs, context)
         self.relations = Relations(workspace, self.growing, self.sources)
         self.points = Checkpoints(workspace, context.checkpoint_dir, context.checkpoint_every)
-        # Rounds read what is new of one relation in a rule, and all of the others.
-        scans = [list(self._own_scans(rule.body)) for rule in self.stratum.rules]
-        self._read_whole = {scan.relation for own in scans if len(own) > 1 for scan in own}
-        self._bodies: dict[tuple[int, int], Node] = {}  # by the rule, and the scan that reads what is new
+        # Of several scans in a rule, one reads the delta, and the others whole relations.
+        several = [version.scans for version in self._recursive if len(version.scans) > 1]
+        self._read_whole = {scan.relation for scans in several for scan in scans}
+        self._bodies: dict[RuleVersion, Node] = {}
         self._has_begun = False
         self._done = 0  # rounds
         self._places = 1  # in which rows are
@@ -113,19 +104,17 @@ class Rounds:
         return self.points.outliving(number, growing) or self.workspace.handed_over(growing.parts)
 
     def _to_the_end(self) -> None:
-        versions = [Version(rule, tuple(self._own_scans(rule.body))) for rule in self.stratum.rules]
-        recursive = [replace(version, delta=scan) for version in versions for scan in version.scans]
         if not self._has_begun:
             self.sources.scalars.round = 0
             self._settle(self._input_rows(), adaptive=not self._divisions)
-            self._first([version for version in versions if not version.scans])
+            self._first()
             self._has_begun = True
         self._settle_again()
-        while recursive and self.relations.new_rows and not self._limit_reached():
+        while self._recursive and self.relations.new_rows and not self._limit_reached():
             self.sources.scalars.round = self._done
             round = self._done + 1
             begin, read = perf_counter(), self.relations.new_rows
-            self._round(round, recursive)
+            self._round(round)
             self._done = round
             self.relations.level()
             # The next one will take as much longer as it has more rows to read.
@@ -174,20 +163,20 @@ class Rounds:
 
     # --- Rules ------------------------------------------------------------------------------------
 
-    def _first(self, once: Sequence[Version]) -> None:
+    def _first(self) -> None:
         """The facts, and what rules derive that read nothing of the stratum."""
         self.context.describe("facts and first rules")
         texts = {name: [self.inputs.text(name)] if name in self.inputs.frames else [] for name in self.growing}
-        for version in once:
+        for version in self._once:
             texts[version.rule.relation].append(self._text(version))
         self.relations.begin(texts)
         self._places = self.sources.partitions
         self._end_round(0)
 
-    def _round(self, round: int, versions: Sequence[Version]) -> None:
+    def _round(self, round: int) -> None:
         self.context.describe(f"round {round}")
         texts: dict[str, list[str]] = {}
-        for version in versions:
+        for version in self._recursive:
             assert version.delta is not None
             if self.growing[version.delta.relation].delta is not None:
                 texts.setdefault(version.rule.relation, []).append(self._text(version))
@@ -198,20 +187,19 @@ class Rounds:
         self.sources.end_round()
         self.context.progress(round, self.relations.new_rows, self.relations.rows)
 
-    def _text(self, version: Version) -> str:
-        self.sources.read(version.rule, version.scans, version.delta)
+    def _text(self, version: RuleVersion) -> str:
+        self.sources.read(version)
         body = self._body(version)
         return numbered(body.schema, self.sources.plans.rows(body).text)
 
-    def _body(self, version: Version) -> Node:
-        """The plan of a rule for what is new in one of its scans: the same in every round."""
-        body, delta = version.rule.body, version.delta
-        if delta is None:
-            return body
-        key = id(version.rule), id(delta)  # rules that come of one another have scans in common
-        if key not in self._bodies:
-            self._bodies[key] = delta_first(body, delta, Joined(self._size, self._grows))
-        return self._bodies[key]
+    def _body(self, version: RuleVersion) -> Node:
+        """The tree of a version, with joins that begin at its delta: the same in every round."""
+        if version.delta is None:
+            return version.rule.body
+        if version not in self._bodies:
+            joined = Joined(self._size, self._grows)
+            self._bodies[version] = delta_first(version.rule.body, version.delta, joined)
+        return self._bodies[version]
 
     def _size(self, node: Node) -> float:
         """About how many rows a source has; nobody knows it of the stratum's own relations."""
@@ -229,28 +217,8 @@ class Rounds:
     def _grows(self, node: Node) -> bool:
         return not self.growing.keys().isdisjoint(relations_of(node, self.program.shared))
 
-    def _own_scans(self, node: Node) -> Iterator[Scan]:
-        """The scans of the stratum's own relations. What stands below an Aggregate repeats scans that stand beside it,
-        to compute its groups, so it always reads everything."""
-        if isinstance(node, Scan) and node.relation in self.growing:
-            yield node
-        if not isinstance(node, Aggregate):
-            for child in children(node):
-                yield from self._own_scans(child)
-
     def _limit_reached(self) -> bool:
-        limits = [(growing.relation.limit, growing.rows) for growing in self.growing.values()]
-        return any(limit is not None and rows >= limit for limit, rows in limits)
-
-
-def _with_own_scans(program: Program, stratum: Stratum) -> Stratum:
-    """The stratum with shared subplans in place where they read its own relations: every place has its own delta."""
-    own = frozenset(stratum.relations)
-    grows = {id for id, subplan in program.shared.items() if own & relations_of(subplan, program.shared)}
-    rules = tuple(
-        replace(rule, body=in_place(rule.body, program.shared, lambda part: part.id in grows)) for rule in stratum.rules
-    )
-    return replace(stratum, rules=rules)
+        return limit_reached(self.program, self.stratum, lambda name: self.growing[name].rows)
 
 
 def _growing(program: Program, stratum: Stratum) -> dict[str, Growing]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from flintlog.engines.queries.rule_versions import RuleVersion
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.spark.dataframe.context import Context
 from flintlog.engines.spark.dataframe.fixed import Fixed, Inputs
@@ -14,7 +15,7 @@ from flintlog.engines.spark.dataframe.sql.texts import Rows, Salted, constant_ro
 from flintlog.engines.spark.dataframe.tasks.python_steps import PythonSteps
 from flintlog.engines.spark.dataframe.workspace import Workspace
 from flintlog.ir.nodes import Aggregate, Node, Scan, Schema, Shared, Step, Unit, Values
-from flintlog.ir.program import Program, Rule
+from flintlog.ir.program import Program
 from flintlog.ir.scalar import Round
 from flintlog.ir.visit import node_terms, relations_of, walk, walk_scalar
 from flintlog.ir.words import Words
@@ -47,14 +48,14 @@ class RuleSources:
         # The machine of the run may have to fetch all values first.
         self._numbers_only = Machine(Words(context.word_size), {}, context.notify)
 
-    def read(self, rule: Rule, scans: Sequence[Scan], delta: Scan | None) -> None:
-        """The rule whose plan comes next. Scans before the one of the delta read what was there before, so that two
+    def read(self, version: RuleVersion) -> None:
+        """The next plan is for this version of a rule. Scans before the delta's read only the older rows, so that two
         new rows meet once."""
-        self._recursive = delta is not None
-        self.python.place, self.python.round = rule.span, self.scalars.round
+        self._recursive = version.delta is not None
+        self.python.place, self.python.round = version.rule.span, self.scalars.round
         self._reads = {}
-        for scan in scans:
-            if scan is delta:
+        for scan in version.scans:
+            if scan is version.delta:
                 self._reads[id(scan)] = "delta"
                 return
             self._reads[id(scan)] = "old"
