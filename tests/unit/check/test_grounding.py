@@ -9,6 +9,7 @@ DECLS = """
 .type R = [a: number, b: number]
 .type T = A {x: number} | B {}
 .functor f(x: number): number
+.functor fold(x: number, y: number): number
 .decl n(x: number) .decl m(x: number, y: number) .decl r(x: R) .decl t(x: T) .decl out(x: number)
 .decl two(x: number, y: number) inline
 .decl same(x: number, y: number) inline
@@ -44,6 +45,8 @@ RIGHT = [
     "out(x) :- n(y), same(x, y).",
     "sub(x, a) <= sub(x, b) :- a < b.",
     "out(x) :- n(y), x = min z : { m(z, w), w > y }.",
+    "out(x) :- n(y), x = @@fold z : y + 1, { m(y, z) }.",
+    "out(x) :- x = @@fold z : y, { m(z, w) }, y = w + 1, n(w).",
 ]
 
 WRONG = {
@@ -57,6 +60,9 @@ WRONG = {
     "out(1) :- n(x), !m(x, y).": ["E401"],
     "out(x) :- n(y), @f(x) = y.": ["E401"],
     "out(x) :- x = count : { n(y), y < z }.": ["E401"],
+    "out(x) :- x = @@fold z : y, { m(_, z) }.": ["E401"],
+    "out(x) :- x = @@fold z : y + 1, { m(_, z) }.": ["E401"],
+    "out(x) :- x = @@fold z + y : 0, { m(_, z) }.": ["E401"],
     "out(1) :- n(x), !r([x, _]).": ["E402"],
     "out(x) :- same(x, _).": ["E403", "E403"],
     "out(x) :- same(x, y), x != y.": ["E403", "E403"],
