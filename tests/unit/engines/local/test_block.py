@@ -62,3 +62,16 @@ def test_a_refusal_leaves_the_log_as_it_is():
     with pytest.raises(MemoryError, match="672"):
         log.reserve(100)
     assert log.array.tolist() == list(range(16))
+
+
+@pytest.mark.parametrize("doubling", [1 << 20, 1 << 10])
+def test_a_log_grows_while_a_view_of_it_lives(doubling: int, monkeypatch: pytest.MonkeyPatch):
+    """The view is of no use afterwards, but it does not keep the log from growing."""
+    monkeypatch.setattr(block, "DOUBLING", doubling)
+    log = Log(lambda size: None)
+    log.array[:] = np.arange(16)
+    view = log.array[2:5]
+    log.reserve(1 << 11)
+    assert log.capacity >= 1 << 11
+    assert log.array[:16].tolist() == list(range(16))
+    assert view.size == 3
