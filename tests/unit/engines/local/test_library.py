@@ -57,11 +57,24 @@ def test_the_first_run_compiles_and_later_ones_read(place: Installation):
     for _ in range(3):
         assert works(load())
         assert library.kernels_are_compiled()
-        assert place.files == [place.beside / library._file_name()]  # and nothing half-written
+        # in both places, and nothing half-written
+        assert place.files == [folder / library._file_name() for folder in (place.beside, place.caches)]
     assert place.compiled == 1
 
 
-def test_a_folder_that_cannot_be_written_gives_way_to_the_users_caches(place: Installation):
+def test_another_checkout_finds_what_the_first_has_compiled(
+    place: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    load()
+    another = tmp_path / "another checkout"
+    another.mkdir()
+    monkeypatch.setattr(library, "_HERE", another)
+    assert library.kernels_are_compiled()
+    assert works(load())
+    assert place.compiled == 1
+
+
+def test_where_the_source_cannot_be_written_the_users_caches_are_enough(place: Installation):
     place.beside.touch()  # no folder can be made here
     for _ in range(2):
         assert works(load())
@@ -90,16 +103,16 @@ def test_a_damaged_file_is_compiled_again(place: Installation, content: bytes):
 
 def test_the_file_appears_all_at_once(place: Installation, monkeypatch: pytest.MonkeyPatch):
     seen: list[tuple[bool, int]] = []
-    target = place.beside / library._file_name()
     replace = Path.replace
 
     def watched(self: Path, to: Path) -> Path:
-        seen.append((target.exists(), self.stat().st_size))
+        seen.append((to.exists(), self.stat().st_size))
         return replace(self, to)
 
     monkeypatch.setattr(Path, "replace", watched)
     load()
-    assert seen == [(False, target.stat().st_size)]
+    assert seen == [(False, file.stat().st_size) for file in place.files]
+    assert len(seen) == 2
 
 
 def test_a_kernel_that_is_not_there_is_an_attribute_error():

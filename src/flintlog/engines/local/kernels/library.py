@@ -134,8 +134,8 @@ def _known(name: str) -> tuple[bytes, dict[str, int]] | None:
 
 
 def _folders() -> Iterator[Path]:
-    """Where machine code may be kept: beside the source, as Python's own is; where that is not writable, with the
-    user's caches."""
+    """Where machine code is kept: beside the source, as Python's own is, for all who share the installation; and with
+    the user's caches, for the next checkout or environment with the same source."""
     yield _HERE / "__pycache__"
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - no error without a home
     yield Path(home) / "flintlog"
@@ -158,6 +158,7 @@ def _packed(code: bytes, arities: dict[str, int]) -> bytes:
 
 
 def _keep(name: str, code: bytes, arities: dict[str, int]) -> None:
+    places = 0
     for folder in _folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -167,8 +168,9 @@ def _keep(name: str, code: bytes, arities: dict[str, int]) -> None:
                 file.replace(folder / name)
         except OSError:
             continue
-        return
-    sys.stderr.write("flintlog: no place to keep compiled kernels; the next run compiles them again\n")
+        places += 1
+    if not places:
+        sys.stderr.write("flintlog: no place to keep compiled kernels; the next run compiles them again\n")
 
 
 def address(array: Any) -> int:
