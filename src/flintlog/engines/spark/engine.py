@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.protocol import Evaluation, Progress, load_engine
+from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.protocol import Evaluation, Progress
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.symbol_order import constants, numbers_show
 from flintlog.engines.spark.data.locations import is_address
@@ -58,7 +59,7 @@ class SparkEngine:
             name: rows_of_plain(program.relations[name], frame, program.types, evaluation.word_size)
             for name, frame in plain.items()
         }
-        rows = load_engine("local").run(without_shared(program), replace(evaluation, facts=facts))
+        rows = LocalEngine().run(without_shared(program), replace(evaluation, facts=facts))
         return {name: DriverRows(spark, program.relations[name], program.types, rows[name]) for name in rows}
 
     def _spread(

@@ -1,5 +1,5 @@
-"""What runs in Spark's tasks: the embedded engine over the rows that a task was sent. Everything here is pickled to
-get there, so it holds plain data."""
+"""What runs in Spark's tasks: the embedded engine over the rows that Spark sends to a task. Spark pickles the tasks, so
+they hold plain data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,8 +187,10 @@ class ResidentTask:
 
         keeper = _Keeper(mesh, self.snapshots, self.every, self.seconds)
         evaluation = replace(self.work.evaluation(), progress=progress)
-        resident = import_module("flintlog.engines.spark.embedded.resident")
-        run = resident.ResidentRun(self.placement, machine, evaluation, _Exchange(mesh), keeper)
+        # Imported in the task: the driver pickles tasks and never runs one.
+        from flintlog.engines.spark.embedded.resident import ResidentRun
+
+        run = ResidentRun(self.placement, machine, evaluation, _Exchange(mesh), keeper)
         for number, found in columns.items():
             run.load(self.work.inputs[number], found)
         run.run(keeper.newest())
@@ -251,13 +252,15 @@ def _all_rows(batches: Iterator[pa.RecordBatch], work: Work) -> dict[int, Column
 
 def _run_columns(work: Work, columns: dict[int, Columns], machine: Machine, strata: Sequence[Stratum]) -> Any:
     """Evaluates strata over columns of words; returns a function from a relation's name to its columns."""
-    columnar = import_module("flintlog.engines.local.fixpoint")
+    # Imported in the task: the driver pickles tasks and never runs one.
+    from flintlog.engines.local.fixpoint import ColumnarRun
+
     facts = {}
     for number, found in columns.items():
         name = work.inputs[number]
         arity = len(work.program.relations[name].columns)
         facts[name] = ColumnFacts(tuple(found[:arity]), min(1, found[0].size) if not arity else found[0].size)
-    run = columnar.ColumnarRun(work.program, facts, machine, work.threads, work.evaluation())
+    run = ColumnarRun(work.program, facts, machine, work.threads, work.evaluation())
     run.run(strata)
 
     def rows(name: str) -> Columns:

@@ -9,10 +9,10 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flintlog.engines.local.kernels.library import machine_code
 from flintlog.engines.spark.sessions.masters import is_local
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def package_archive() -> Path:
 
 
 def _zipped() -> bytes:
-    path, code = import_module("flintlog.engines.local.kernels.library").machine_code()
+    path, code = machine_code()
     files = [(file.relative_to(PACKAGE).as_posix(), file.read_bytes()) for file in sorted(PACKAGE.rglob("*.py"))]
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -141,7 +140,9 @@ class PythonSteps:
         found = [bytes(row[0]) for row in self.workspace.sql(distinct(some)).collect()]
         if not found:
             return None
-        settled = import_module("flintlog.engines.spark.dataframe.tasks.arrow_steps").settled
+        # Most runs have no values to number, and need none of the embedded engine at the driver.
+        from flintlog.engines.spark.dataframe.tasks.arrow_steps import settled
+
         numbers = self.context.add_values([settled(pickle.loads(value)) for value in found])
         table = self.workspace.table(list(zip(found, numbers, strict=True)), "v binary, n bigint")
         view = self.workspace.view(table)

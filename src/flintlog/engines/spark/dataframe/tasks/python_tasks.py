@@ -7,7 +7,6 @@ import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from flintlog.depth import deep_recursion
@@ -21,8 +20,6 @@ from flintlog.types import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The embedded engine's; engines do not import one another.
-_TASK_STEPS = "flintlog.engines.spark.dataframe.tasks.arrow_steps"
 _FAILURE = re.compile(r"flintlog-failure:([A-Za-z0-9+/=]+):")
 
 
@@ -76,7 +73,10 @@ class StepsTask:
     place: Span = field(default=NOWHERE, compare=False)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        run = import_module(_TASK_STEPS).run_steps
+        # Imported in the task: the driver pickles tasks and never runs one.
+        from flintlog.engines.spark.dataframe.tasks import arrow_steps
+
+        run: Callable[..., Iterator[pa.RecordBatch]] = arrow_steps.run_steps
         yield from _explaining(run(batches, self.seed, self.schema, self.steps, self.output, self.report), self.place)
 
 
@@ -93,7 +93,9 @@ class FoldTask:
     place: Span = field(default=NOWHERE, compare=False)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        run = import_module(_TASK_STEPS).run_fold
+        from flintlog.engines.spark.dataframe.tasks import arrow_steps
+
+        run: Callable[..., Iterator[pa.RecordBatch]] = arrow_steps.run_fold
         rows = run(batches, self.seed, self.schema, self.by, self.fold, self.report, self.present)
         yield from _explaining(rows, self.place)
 
