@@ -12,7 +12,7 @@ from flintlog.api.choose_engine import choose_engine
 from flintlog.api.functors import bind_functors
 from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
-from flintlog.engines.protocol import Engine, Evaluation, Progress, load_engine
+from flintlog.engines.protocol import Engine, Evaluation, Progress, RowsOnSpark, load_engine
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.atomic import require_place
@@ -55,7 +55,7 @@ class Run:
 def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
     """The rows of every relation that is wanted. All problems of all facts files come in one go."""
     engine = _engine(program, run)
-    if not getattr(engine, "knows_shared", False):
+    if not engine.knows_shared:
         program = without_shared(program)
     functions = bind_functors(program, run.functors, Words(run.word_size))
     said: set[str] = set()
@@ -80,7 +80,7 @@ def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
     )
     elsewhere = {*run.given, *(directive.relation for directive in run.sources)}
     inputs = [d for d in program.io if d.kind == "input" and d.relation not in elsewhere]
-    if getattr(engine, "reads_sources", False):
+    if engine.reads_sources:
         evaluation.facts = dict(run.given)
         evaluation.sources = (*run.sources, *inputs)
     else:
@@ -192,7 +192,7 @@ def write_results(
             params["IO"] = "stdoutprintsize"
         elif str(output_dir) == "-":
             params |= {"IO": "stdout", "headers": "true"}
-        elif _write_where_it_is(rows[relation.name], directive, output_dir):
+        elif isinstance(found := rows[relation.name], RowsOnSpark) and found.write_to(directive, output_dir):
             continue
         write_facts(
             relation.name,
@@ -206,9 +206,3 @@ def write_results(
             notify=notify,
             span=directive.span,
         )
-
-
-def _write_where_it_is(rows: Collection[Row], directive: IoDirective, output_dir: Path) -> bool:
-    """Rows that an engine holds elsewhere need not come here to be written. False: they have to."""
-    write_to = getattr(rows, "write_to", None)
-    return write_to is not None and bool(write_to(directive, output_dir))

@@ -19,7 +19,7 @@ class NaiveEngine:
     """Evaluates a program with Python sets. With `semi_naive` off, every round evaluates every rule on everything; the
     tests hold the two ways against each other."""
 
-    reads_columns = False
+    reads_columns = reads_sources = False
     knows_shared = True
 
     def __init__(self, *, semi_naive: bool = True) -> None:

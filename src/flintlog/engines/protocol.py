@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.engines.spark_options import SparkOptions
@@ -60,12 +60,29 @@ class Evaluation:
 
 
 class Engine(Protocol):
-    """`reads_columns`: facts may come as io.ColumnFacts. An engine with `reads_sources` reads `.input` by itself."""
+    """Evaluates programs. The members before `run` say which forms of facts and programs the engine takes."""
 
     reads_columns: bool
+    """Whether facts may be `io.ColumnFacts` instead of rows."""
+    reads_sources: bool
+    """Whether the engine reads the `.input` directives in `Evaluation.sources` itself, and takes frames of Spark's as
+    facts. The caller reads files for any other engine."""
+    knows_shared: bool
+    """Whether programs may have subplans in `Program.shared`. Other engines get a copy at every use of a subplan."""
 
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         """All rows of every relation. Raises FlintlogError for what goes wrong by the program's fault."""
+
+
+@runtime_checkable
+class RowsOnSpark(Protocol):
+    """Rows of a result that Spark can take without a way through Python."""
+
+    def frame(self) -> Any:
+        """A DataFrame with the relation's columns."""
+
+    def write_to(self, directive: IoDirective, output_dir: Path) -> bool:
+        """Has Spark write the rows where an `.output` says; False if the caller has to write them."""
 
 
 def load_engine(name: str, threads: int = 1) -> Engine:

@@ -28,6 +28,7 @@ class LocalEngine:
     without."""
 
     reads_columns = True
+    reads_sources = knows_shared = False
 
     def __init__(self, threads: int = 1, patience: int = PATIENCE) -> None:
         self.threads, self.patience = threads, patience

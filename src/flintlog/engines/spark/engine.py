@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 class SparkEngine:
     """Rows of the result are frames: they are fetched when they are looked at."""
 
-    reads_columns = True
-    reads_sources = True
-    knows_shared = True
+    reads_columns = reads_sources = knows_shared = True
 
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
