@@ -114,7 +114,7 @@ def test_others_are(rules: str) -> None:
         for part in flattened_of(f"{INPUTS} .decl d(x: number, c: number) {rules}").parts
         if part.stratum.relations == ("d",)
     ]
-    assert part.again == "values of d merge"
+    assert part.again == "an aggregate or a lattice merges rows of d"
 
 
 def test_the_smallest_number_is_not_the_largest() -> None:

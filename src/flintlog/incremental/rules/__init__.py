@@ -1,1 +1,1 @@
-"""A rule of a database: its literals, its instances, and the round in which an instance comes."""
+"""The rules of a database: their text, their form for maintenance, their instances and rounds."""

@@ -1,8 +1,8 @@
-"""Strata that keep the best value of each key, and that can be kept up row by row.
+"""Which strata keep the best value of each key and can be updated row by row.
 
-A rule of such a stratum reads its relation at most once. Here, in addition, a better value of the row that it reads
-must give a better value of the row that it makes: the value itself, plus or minus something that has nothing to do with
-it. Then a best row is always made of best rows, of an earlier round, and a row that has no such support is not there.
+A rule of such a stratum reads the stratum's relation at most once. In addition, the value that it derives must be the
+value that it reads, plus or minus a term that does not depend on it. Then a better row is derived from a better row:
+each best row is derived from best rows of earlier rounds, and a row without such a derivation is not in the relation.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from flintlog.ir.scalar import Call, Column, Compare, Const, Scalar
 from flintlog.ir.visit import columns_of, terms_of
 from flintlog.types import Kind
 
-# Comparisons that a smaller left side still fulfils; the others are those of a larger one.
+# Comparisons that stay true when their left side gets smaller, and when it gets larger.
 _FOR_SMALLER, _FOR_LARGER = ("<", "<="), (">", ">=")
 
 
 def kept_by_rows(program: Program, stratum: Stratum) -> Best | None:
-    """How the stratum keeps best values, if it can be kept up row by row."""
+    """How the stratum keeps best values; None if it does not, or cannot be updated row by row."""
     best = best_of(program, stratum)
     if best is None:
         return None
@@ -32,10 +32,10 @@ def kept_by_rows(program: Program, stratum: Stratum) -> Best | None:
 
 
 def _is_strict(query: Query, best: Best) -> bool:
-    places = recursive_rows(query, (best.relation,))
-    if not places:
+    positions = recursive_rows(query, (best.relation,))
+    if not positions:
         return True
-    own = query.literals[places[0]]
+    own = query.literals[positions[0]]
     assert isinstance(own, Rows)
     value = own.variables[best.position].name
     if [column.name for column in own.variables].count(value) > 1:
@@ -57,12 +57,12 @@ def _is_strict(query: Query, best: Best) -> bool:
                 terms = literal.values if hasattr(literal, "values") else terms_of(literal)
                 if any(columns_of(term) & values for term in terms):
                     return False
-    keys = [term for place, term in enumerate(query.output) if place != best.position]
+    keys = [term for position, term in enumerate(query.output) if position != best.position]
     return not any(columns_of(term) & values for term in keys) and _is_shifted(query.output[best.position], values)
 
 
 def _with_value(value: str, computed: Mapping[str, Scalar]) -> set[str]:
-    """The variables that are computed from the value, and its own."""
+    """The variable `value`, and the variables computed from it."""
     found, size = {value}, 0
     while len(found) > size:
         size = len(found)
@@ -71,7 +71,7 @@ def _with_value(value: str, computed: Mapping[str, Scalar]) -> set[str]:
 
 
 def _is_shifted(term: Scalar, values: set[str]) -> bool:
-    """Whether a term is the value plus or minus something else."""
+    """Whether a term is one of `values`, plus or minus terms that do not depend on them."""
     match term:
         case Column(name):
             return name in values
@@ -100,8 +100,8 @@ Range = tuple[int, int]
 
 
 def may_wrap(clause: Clause, best: Best, range_of: Callable[[str, int], Range | None], bits: int) -> bool:
-    """Whether a rule could compute a value beyond the words there are, as far as the ranges of columns tell: a better
-    value might then give a worse one."""
+    """Whether a recursive rule may compute a value that does not fit into `bits`, given the ranges of columns: a value
+    that wraps around can turn a better value into a worse one."""
     ranges: dict[str, Range | None] = {}
     for rows in clause.rows:
         for position, column in enumerate(rows.variables):
@@ -115,7 +115,7 @@ def may_wrap(clause: Clause, best: Best, range_of: Callable[[str, int], Range | 
 
 
 def _range(term: Scalar, ranges: Mapping[str, Range | None]) -> Range | None:
-    """Between which numbers a term is; None if that is not known."""
+    """The least and the greatest value of a term; None if they are unknown."""
     match term:
         case Const(int() as value, Kind.NUMBER):
             return value, value

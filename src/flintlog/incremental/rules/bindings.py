@@ -1,4 +1,4 @@
-"""What rows say about the variables of a rule: the values that stand where one of its places, or its head, has them."""
+"""The values that given rows of a literal, or of the head, bind to a rule's variables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from flintlog.ir.scalar import Column, Const, Scalar
 
 
 class Bindings:
-    """Takes rows, whose columns are to have some values. Only what is plainly a variable or a constant is looked at; of
-    other values, more is found than there is. `is_whole`: rows have no columns but these, and so no two are alike."""
+    """The match of rows with terms: variables bind values, constants must agree, other terms are ignored. The match is
+    exact if there are no other terms, and if the terms cover all columns of the rows (`is_whole`)."""
 
     def __init__(self, values: Sequence[Scalar], machine: Machine, *, is_whole: bool = True) -> None:
         self.variables: dict[str, int] = {}
@@ -27,11 +27,12 @@ class Bindings:
                     self.same.append((first, position))
             else:
                 is_whole = False
-        self.is_exact = is_whole  # whether nothing else is found than what was asked for
+        self.is_exact = is_whole
         self.names = frozenset(self.variables)
 
     def batch(self, columns: Sequence[Array], size: int) -> tuple[dict[str, Array], int]:
-        """What the variables may be, each combination once; no variables at all are one combination."""
+        """The variables' values in matching rows, without repetitions, and their number; at most 1 without
+        variables."""
         keep = None
         for position, word in self.constants:
             is_equal = columns[position] == word

@@ -1,4 +1,4 @@
-"""A rule as maintenance sees it: places, each of which has a row of a relation, or the absence of one."""
+"""A rule for maintenance: literals, each of which reads a row of a relation or requires its absence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from flintlog.source import Span
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where an instance of a rule has a row: of values that are bound when all of its rows are. With `negated`, the row
-    must not be there. `own` relations are computed in the rule's stratum."""
+    """A literal of a rule: the relation must have the row `values`, or, if `negated`, must lack it. The values depend
+    only on variables of the literals that read rows. `own`: the rule's stratum computes the relation."""
 
     relation: str
     values: tuple[Scalar, ...]
@@ -26,8 +26,8 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """The places of a rule in the order they are written in, rows before absences. The rule itself counts as one more
-    place, behind them: it can come and go as rows do."""
+    """The literals of a rule in the order of the text, negated ones last. The rule itself counts as one more literal,
+    after these, because rules are inserted and deleted like rows."""
 
     id: int
     relation: str

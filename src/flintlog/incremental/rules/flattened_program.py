@@ -1,9 +1,8 @@
-"""A program in the form in which it is maintained: rules whose literals read relations, and nothing else.
+"""A program in the form that maintenance requires: each literal of a rule reads a relation.
 
-Aggregates, unions, constants and what stands under a negation become relations of their own, computed before the
-stratum that reads them. Their names begin with a `~` and come from what they are, so that they are the same in another
-version of the program. Strata for which no way is known to keep up stay as they are, and
-are computed again when something they read has changed.
+Aggregates, unions, constants and negated bodies become relations of their own, in strata before the stratum that reads
+them. The name of such a relation is `~` and a hash of its definition, so it stays the same when other rules change. A
+stratum that cannot be updated keeps its rules, and is computed again when a relation that it reads changes.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from flintlog.types import Field
 
 @dataclass(frozen=True)
 class Part:
-    """A stratum and how it is kept: by its rules, which may keep best values; by groups, if it is an aggregate; or,
-    for the reason in `again`, by computing it again."""
+    """A stratum and how it is updated: by its rules (which keep best values, if `best` is set), by the groups of the
+    aggregate `fold`, or, for the reason in `again`, by computing it again."""
 
     stratum: Stratum
     fold: Aggregate | None = None
@@ -42,7 +41,7 @@ class Part:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The relations that it reads and does not compute."""
+        """The relations that the stratum reads and does not compute."""
         bodies = [rule.body for rule in self.stratum.rules] + [rule.body for rule in self.stratum.subsumptions]
         names = frozenset(name for body in bodies for name in relations_of(body, {}))
         return names - frozenset(self.stratum.relations)
@@ -58,12 +57,12 @@ class FlattenedProgram:
 
     @cached_property
     def last_readers(self) -> Mapping[str, int]:
-        """The last of the `readers`."""
+        """The number of the last part that reads each relation."""
         return {name: max(numbers) for name, numbers in self.readers.items()}
 
     @cached_property
     def readers(self) -> Mapping[str, list[int]]:
-        """The numbers of the parts that read a relation which others compute."""
+        """The numbers of the parts that read each relation, without the part that computes it."""
         found = defaultdict[str, list[int]](list)
         for number, part in enumerate(self.parts):
             for name in part.reads:
@@ -72,14 +71,14 @@ class FlattenedProgram:
 
     @cached_property
     def makers(self) -> Mapping[str, int]:
-        """The number of the part that computes a relation."""
+        """The number of the part that computes each relation."""
         return {
             name: number for number, part in enumerate(self.parts) for name in self.computed[part.stratum.relations]
         }
 
     @cached_property
     def computed(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-        """What is computed with the relations of each part: these, and those that show their rounds."""
+        """The relations that each part computes: those of its stratum, and those that show their rounds."""
         shown = [(r.delta_of, r.name) for r in self.program.relations.values() if r.delta_of is not None]
         parts = [part.stratum.relations for part in self.parts]
         return {own: (*own, *(name for of, name in shown if of in own)) for own in parts}
@@ -90,28 +89,28 @@ def flatten(program: Program) -> FlattenedProgram:
 
 
 def why_again(program: Program, stratum: Stratum, best: Best | None = None) -> str:
-    """Why a stratum is computed again as a whole; empty if it need not be."""
+    """The reason why a stratum has to be computed again as a whole; empty if it can be updated."""
     for name in stratum.relations if best is None else ():
         relation = program.relations[name]
         if relation.representation == "eqrel":
             return f"{name} is an equivalence"
         if relation.choice:
-            return f"{name} keeps the first of several rows"
+            return f"{name} has a choice domain"
         if relation.merge:
-            return f"values of {name} merge"
+            return f"an aggregate or a lattice merges rows of {name}"
         if relation.limit is not None:
-            return f"{name} ends at a size"
+            return f"{name} has a size limit"
     if stratum.subsumptions and best is None:
-        return f"rows of {stratum.subsumptions[0].relation} subsume others"
+        return f"{stratum.subsumptions[0].relation} has subsumption"
     for other in program.relations.values():
         if other.delta_of in stratum.relations:
             return f"{other.name} shows the rounds of {other.delta_of}"
     for rule in stratum.rules:
         terms = [term for node in walk(rule.body) for term in node_terms(node)]
         if any(isinstance(scalar, Counter | Round | UserCall) for term in terms for scalar in walk_scalar(term)):
-            return f"a rule of {rule.relation} counts rows or rounds, or calls a function of the user's"
+            return f"a rule of {rule.relation} uses a counter, a round or a functor in Python"
         if any(may_fail(term) for term in terms):
-            return f"a rule of {rule.relation} computes what has no value for some operands"
+            return f"a rule of {rule.relation} has an operation without a value for some operands"
         if reads_inside(query_of(rule.body), stratum.relations):
             return f"a rule of {rule.relation} aggregates over its own results"
     return ""
@@ -163,18 +162,18 @@ class _Builder:
         return node
 
     def _scanned(self, node: Node) -> Node:
-        """A scan of a node's rows, each column of which has a name of its own."""
+        """A scan with the node's rows, whose columns have different names."""
         return node if _is_whole(node) else self._computed(node)
 
     def _projected(self, node: Node, on: tuple[str, ...]) -> Node:
-        """A scan of what a node has in some columns."""
+        """A scan with the node's columns `on`."""
         if _is_whole(node) and {column.name for column in node.schema} == set(on):
             return node
         columns = {column.name: column for column in node.schema}
         return self._computed(FlatMap(node, (), tuple((name, columns[name]) for name in on)))
 
     def _computed(self, node: Node, *, is_fold: bool = False) -> Scan:
-        """A scan of a relation of its own, which has a node's rows."""
+        """A scan of a new relation, which has the node's rows."""
         name = f"~{blake2s(repr(node).encode(), digest_size=8).hexdigest()}"
         if name in self.relations:
             return Scan(name, node.schema)

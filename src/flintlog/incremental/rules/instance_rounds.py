@@ -1,4 +1,4 @@
-"""In which round an instance of a rule comes, before an update and after it."""
+"""The round in which an instance of a rule derives its head, before and after an update."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _ALWAYS = np.int32(0)
 
 
 class ClauseRounds:
-    """The rounds of a clause's places, as its own stratum counts: what comes from below is there from round 0 on. A row
-    that must be absent is there, in this sense, if it is not. The rule itself is the last place; `before` and `after`
-    say whether it belongs to the program then."""
+    """The rounds of a clause's literals, as its stratum counts them. A row of a lower stratum has round 0; so has a
+    negated literal whose row is absent. The rule itself is the last literal: `before` and `after` say whether it
+    belongs to the program before and after the update."""
 
     def __init__(self, clause: Clause, kept: Mapping[str, MaintainedRelation]) -> None:
         self.clause, self._kept = clause, kept
         self.before = self.after = True
-        # Rows without recursion come in round 1, also for the rules that read them.
+        # Rows derived without recursion have round 1, so recursive rules derive rows from round 2 on.
         self.least = 1 if clause.is_recursive else 0
 
     def places(self, rows: list[Array], size: int, which: str) -> list[Any]:
-        """The rounds of the rows at every place of so many instances, "old" or "new". The rule's own is one number
-        where it belongs to the program all the time and there are others."""
+        """For each literal the rounds of its rows in `size` instances, before ("old") or after ("new") the update. The
+        last is the rule's: `_ALWAYS` if it belongs to the program before and after, and has other literals."""
         result: list[Any] = []
         for place, at in zip(self.clause.places, rows, strict=True):
             rounds = getattr(self._kept[place.relation], which)[at]
@@ -45,7 +45,7 @@ class ClauseRounds:
         return result
 
     def latest(self, rounds: list[Any]) -> Any:
-        """The round of the last row to come: an instance comes in the next one; NEVER if one does not come."""
+        """The latest round of each instance's literals: it derives its head in the next; NEVER if a literal fails."""
         result = np.maximum(rounds[0], self.least)
         for other in rounds[1:]:
             if other is not _ALWAYS:

@@ -1,4 +1,4 @@
-"""The instances of a rule: all combinations of rows that its body allows, from rows of one place, or of its head."""
+"""The instances of a rule, combinations of rows that satisfy its body, found from rows of a literal or of the head."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from flintlog.ir.nodes import Node
 from flintlog.ir.scalar import Scalar
 from flintlog.ir.visit import columns_of
 
-# Joins are ordered anew when a relation has grown by this factor.
+# A search is planned again when a relation has grown by this factor.
 PLAN_AGAIN = 4
 
 
 @dataclass
 class Found:
-    """Instances: for each place of the clause where its row stands, -1 for one that never was, and the head's rows."""
+    """Instances: for each literal the positions of its rows (-1: not in the log), and the columns of the heads."""
 
     rows: list[Array]
     head: list[Array]
@@ -47,8 +47,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """How the kernels find instances by themselves: what rows say about variables, and the stage that finds the others;
-    None where there are no others."""
+    """A search that kernels can run: how given rows bind variables, and the stage that joins the other literals; None
+    if there are no others."""
 
     bindings: Bindings
     stage: KernelStage | None
@@ -56,7 +56,7 @@ class Search:
 
 @dataclass(frozen=True)
 class _Made:
-    """A pipeline, for relations that had so many rows."""
+    """A pipeline, with the relations, and their sizes, for which it was planned."""
 
     pipeline: Pipeline
     relations: list[Relation]
@@ -71,8 +71,8 @@ class _Made:
 
 @dataclass
 class _Start:
-    """What the search for instances begins with: rows for one literal of the rule (none, if `literal` is None), which
-    bind variables; and how the others are found."""
+    """The start of a search. Given rows bind the variables of a literal or of the head; `made` joins the rule's
+    literals that read rows, except number `literal`."""
 
     literal: int | None
     bindings: Bindings
@@ -80,8 +80,8 @@ class _Start:
 
 
 class Instances:
-    """Finds the instances of one clause over all rows that are kept, also over those that are not there now: whoever
-    asks looks at their rounds. Absences are not tested either."""
+    """Finds the instances of one clause among all rows of the logs, present or deleted: the rounds of their rows say
+    which instances hold. Negated literals are not tested."""
 
     def __init__(
         self,
@@ -110,13 +110,13 @@ class Instances:
         return self._vectors.machine
 
     def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
-        """Those that have one of these rows at a place."""
+        """The instances that have one of `rows` at literal number `place`."""
         start = self._at_place(place)
         for found in self._from(start, rows.columns, rows.size):
             yield found if start.bindings.is_exact else found.chosen(np.isin(found.rows[place], rows.places))
 
     def of_head(self, rows: ChosenRows) -> Iterator[Found]:
-        """Those that give one of these rows."""
+        """The instances whose head is one of `rows`."""
         head, start = self._kept[self.clause.relation], self._of_head()
         for found in self._from(start, rows.columns, rows.size):
             if not start.bindings.is_exact:
@@ -124,7 +124,7 @@ class Instances:
             yield found
 
     def like_head(self, rows: ChosenRows, but: int) -> Iterator[Found]:
-        """Those that give rows like these but for one position, and maybe others."""
+        """The instances whose head agrees with one of `rows` except at position `but`, and perhaps others."""
         columns = [column for position, column in enumerate(rows.columns) if position != but]
         yield from self._from(self._of_head(but), columns, rows.size)
 
@@ -132,7 +132,7 @@ class Instances:
         yield from self._from(self._everything, [], 1)
 
     def search(self, place: int | None) -> Search | None:
-        """What `at_place` does, or `of_head`, for kernels; None if that takes more than they know."""
+        """The search of `at_place`, or of `of_head` without a `place`; None if kernels cannot run it."""
         start = self._of_head() if place is None else self._at_place(place)
         if not start.bindings.is_exact:
             return None
@@ -147,12 +147,12 @@ class Instances:
         return Search(start.bindings, stage)
 
     def rows_read(self) -> int:
-        """How many rows the relations have that it reads."""
+        """The number of rows in the logs of all literals."""
         return sum(self._kept[place.relation].known for place in self.clause.places)
 
     def preparations(self, but: int) -> Iterator[tuple[Callable[[], object], int]]:
-        """What makes ready what updates of best values, which stand at a position of the head, will ask for, with the
-        rows it looks at: they look for rows like a head, too."""
+        """Functions that plan the searches of an update of best values, each with the number of rows that it reads.
+        Best values stand at position `but` of the head, so updates use `like_head`, too."""
         rows = self.rows_read()
         starts = [self._at_place(place) for place in range(len(self.clause.places))]
         for start in [*starts, *(self._of_head(position) for position in {None, but})]:
@@ -178,8 +178,7 @@ class Instances:
         return _Start(literal, Bindings(values, self._vectors.machine, is_whole=is_whole))
 
     def _from(self, start: _Start, columns: Sequence[Array], size: int) -> Iterator[Found]:
-        """The instances in which values are those of one of the rows that are wanted, and others: the bindings does not
-        look at all of them."""
+        """The instances that match one of the rows, and others if the bindings are not exact."""
         batch, size = start.bindings.batch(columns, size)
         if not size:
             return

@@ -1,4 +1,4 @@
-"""The text of a database's program: its rules by their names, and the text with some of them more or less."""
+"""Edits of a database's program text: its rules by id, items added, a rule or a relation removed."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from flintlog.syntax.printer import print_item, print_program
 
 @dataclass(frozen=True)
 class RuleText:
-    """`id` comes from the text, so that it is the same wherever the rule stands."""
+    """A rule; its `id` is a hash of its text, and so does not depend on where the rule stands."""
 
     id: str
     text: str
 
 
 def rules_of(text: str) -> list[RuleText]:
-    """The rules of a program that can be taken out of it, in the order of the text. Those of components belong to
-    these."""
+    """The rules that can be removed from a program, in the order of the text: all but those of components."""
     return [_named(item) for item in _tree(text).items if isinstance(item, ast.Rule | ast.Subsumption)]
 
 
 def with_items(text: str, more: str) -> str:
-    """The program with rules, or declarations, added; a rule that it has already is not added again. FlintlogError
-    where they are not well written."""
+    """The program with the rules and declarations of `more`, except rules that it has already. Raises FlintlogError for
+    syntax errors and for an `.input`."""
     added = _tree(more, name="<added>")
     for item in added.items:
         if isinstance(item, ast.Directive) and item.kind == "input":
@@ -43,26 +42,26 @@ def with_items(text: str, more: str) -> str:
 
 
 def without_rule(text: str, id: str) -> str:
-    """The program without a rule. FlintlogError if it has none of that name."""
+    """The program without a rule. Raises FlintlogError if no rule has this id."""
     tree = _tree(text)
     kept = [item for item in tree.items if not (isinstance(item, ast.Rule | ast.Subsumption) and _named(item).id == id)]
     if len(kept) == len(tree.items):
         ids = [rule.id for rule in rules_of(text)]
-        note = did_you_mean(id, ids) or "`flintlog db rules --list` shows the rules there are"
+        note = did_you_mean(id, ids) or "`flintlog db rules --list` shows the id of each rule"
         raise FlintlogError([Diagnostic("E945", f"there is no rule `{id}`", note=note)])
     return print_program(replace(tree, items=tuple(kept)))
 
 
 def without_relation(text: str, name: str) -> str:
-    """The program without a relation, its rules and its directives; or without an instance of a component, and those of
-    its relations. FlintlogError if it has none of that name."""
+    """The program without a relation, its rules and its directives; or without an instance of a component, and the
+    rules and directives of its relations. Raises FlintlogError if neither has this name."""
     tree = _tree(text)
     declared = [item.name for item in tree.items if isinstance(item, ast.RelationDecl)]
     instances = [item.name for item in tree.items if isinstance(item, ast.Init)]
     if name not in (*declared, *instances):
         instance = name.partition(".")[0]
         if instance in instances:
-            message = f"`{name}` is not declared by itself: `{instance}` is an instance of a component"
+            message = f"`{name}` cannot be dropped alone: `{instance}` is an instance of a component"
             raise FlintlogError([Diagnostic("E909", message, note=f"drop `{instance}` as a whole")])
         note = did_you_mean(name, [*declared, *instances])
         raise FlintlogError([Diagnostic("E909", f"the program has no relation `{name}`", note=note)])
@@ -70,18 +69,18 @@ def without_relation(text: str, name: str) -> str:
 
 
 def is_inline(text: str, name: str) -> bool:
-    """Whether the program declares a relation whose rules stand in those that read it."""
+    """Whether the program declares the relation as inline."""
     declared = [item for item in _tree(text).items if isinstance(item, ast.RelationDecl)]
     return any(item.name == name and "inline" in item.qualifiers for item in declared)
 
 
 def is_part_of(relation: str, name: str) -> bool:
-    """Whether a name is that of the relation, or of the instance of a component that it comes with."""
+    """Whether `name` names the relation, or the instance of a component that declares the relation."""
     return relation == name or relation.startswith(f"{name}.")
 
 
 def readers_of(text: str, name: str) -> list[RuleText]:
-    """The rules whose bodies have a relation."""
+    """The rules whose bodies name a relation."""
     atom = re.compile(rf"(?<![\w?.]){re.escape(name)}\s*\(")
     return [rule for rule in rules_of(text) if atom.search(rule.text.partition(":-")[2])]
 
