@@ -90,7 +90,7 @@ def test_what_is_not_made_leaves_no_folders(
         with pytest.raises((FlintlogError, KeyboardInterrupt)) as caught:
             Maintained(Store(folder)).create(PATHS, {"e": EDGES}, word_size=64, budget=0.2)
         if isinstance(caught.value, FlintlogError):
-            assert caught.value.diagnostics[0].note == "no database was made"
+            assert caught.value.diagnostics[0].note == "no database was created"
         assert not (tmp_path / "own" / "new").exists()
     assert (tmp_path / "own").is_dir()
 

@@ -158,7 +158,7 @@ def test_a_journal_that_an_interrupt_kept_from_being_opened_is_opened_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "_number_now", interrupted)
+        patch.setattr(Journal, "_inode", interrupted)
         with pytest.raises(KeyboardInterrupt):
             writer.compact()
     writer.commit(Change(1, {}, {"e": [("c", "d")]}))

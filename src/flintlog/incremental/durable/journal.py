@@ -1,9 +1,9 @@
-"""The log of changes: what every transaction since the last snapshot was told, each with a checksum.
+"""The journal: a file with one record, and its checksum, for each transaction since the last snapshot.
 
-A transaction is committed when its record is on disk, whole. What comes after the last whole record is of one that was
-cut off, and is taken away before the next; or it is zeros, room for more, made with a record before: while a file does
-not grow, its length need not be written with each record. The file begins with `BEGIN`, so that an emptied one is not
-taken for one without changes.
+A transaction is committed when its record is on disk as a whole. After the last whole record there may be a part of a
+record, which is removed before the next commit, or zeros: space reserved by an earlier commit, because writing to disk
+is faster while the file's length stays the same. The file begins with `BEGIN`, so that an emptied file is not taken for
+a journal without transactions.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from typing import Any, BinaryIO
 from flintlog.incremental.durable.nested_values import PartsWriter, known_parts, value_of_word
 from flintlog.types import Row, Value
 
-_HEAD = struct.Struct("<QI")  # length and checksum of what follows
+_HEAD = struct.Struct("<QI")  # length and checksum of the payload
 _CHECKSUM = struct.Struct("<I")  # of the head
 _START = _HEAD.size + _CHECKSUM.size
 BEGIN = b"flintlog journal"
-_FIRST = b'{"epoch":'  # every payload begins so
-# Room is made for so many bytes at least, and at most.
+_FIRST = b'{"epoch":'  # the beginning of every payload
+# The least and the greatest number of bytes to reserve.
 _LEAST_ROOM, _MOST_ROOM = 1 << 16, 1 << 20
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-# What was written is on disk, and the file's length, but no times of it, where the system tells these apart.
+# Writes content and length of a file to disk, but not its times, if the system offers that.
 _sync = getattr(os, "fdatasync", os.fsync)
 
 
 class Damaged(Exception):
-    """A file is not what was written."""
+    """A file differs from the one that was written."""
 
 
 class Doubtful(OSError):
-    """A record was not written as it should have been, and could not be taken away."""
+    """Writing a record failed, and so did removing it: the transaction may be committed."""
 
 
 class Replaced(Exception):
-    """The file that is open is not the one in the directory, or others have written to it."""
+    """The directory has another file than the open one, or another process has written to the file."""
 
 
 @dataclass
 class Change:
-    """What a transaction was told: facts that go, facts that come, and the program's text if that is another."""
+    """A transaction: the facts that it deletes and inserts, and the program's text if it changes."""
 
     epoch: int
     deleted: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -58,18 +58,18 @@ class Change:
 
 
 class Journal:
-    """A file of changes that grows at its end. Only one process appends to it, and only through one object. Those that
-    were made before there was a `begin` have none."""
+    """A journal file. Only one process appends to it, through one object. The first bytes are `begin`: older journals
+    have none."""
 
     def __init__(self, path: Path, begin: bytes = BEGIN) -> None:
         self.path, self._begin = path, begin
-        self._stream: FileIO | None = None  # of who appends
+        self._stream: FileIO | None = None  # open once this object has appended
         self.cut_off = 0
-        self._end: int | None = None  # of what is whole, once that was looked at
-        # Where the zeros end, for who appends, which is the end of the file; None if there may be something else.
+        self._end: int | None = None  # of the last whole record, once it was read
+        # Where the reserved zeros, and the file, end; None if there may be anything but zeros after the last record.
         self._room: int | None = None
-        # For who appends: what the directory says which file this is, and where and how its last record begins.
-        self._number: int | None = None
+        # The file's inode, and the position and beginning of its last record, to notice that the file was replaced.
+        self._inode_before: int | None = None
         self._last = 0, begin
 
     def create(self) -> None:
@@ -78,17 +78,18 @@ class Journal:
         try:
             self._room = _write_all(self._stream, self._begin + bytes(_LEAST_ROOM))
             os.fsync(self._stream.fileno())
-            self._number = self._number_now()
+            self._inode_before = self._inode()
         except OSError:
             self.close()
             raise
 
     def changes(self) -> list[Change]:
-        """All that was committed. `cut_off` says how many bytes there are after that which are not room for more."""
+        """The committed transactions. Sets `cut_off` to the number of bytes after them that are not reserved zeros."""
         return [_change(payload) for payload, _ in self._records()]
 
     def append(self, change: Change) -> None:
-        """Commits a change: it is on disk when this returns. Raises Replaced."""
+        """Commits a change: it is on disk when this returns. Raises Replaced, or an OSError, after which the journal is
+        as before; only after Doubtful the change may be committed."""
         payload = _payload(change)
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
@@ -103,19 +104,19 @@ class Journal:
             _sync(stream.fileno())
         except OSError as error:
             try:
-                stream.truncate(end)  # so that what was not promised is not found
+                stream.truncate(end)  # else a later reader would find a transaction that failed
                 os.fsync(stream.fileno())
             except OSError:
                 raise Doubtful(error.errno, error.strerror) from None
             raise
         self._end, self._room, self._last = end + len(record), room, (end, record[:_START])
 
-    def take_away_what_is_not_whole(self) -> None:
-        """For who appends. Raises Replaced."""
+    def remove_incomplete_record(self) -> None:
+        """Requires the lock. Raises Replaced."""
         self._opened()
 
     def _opened(self) -> tuple[FileIO, int]:
-        """The file to append to, without what is not whole, and where. Raises Replaced."""
+        """The file without an incomplete record, and the position at which to append. Raises Replaced."""
         if self._stream is None or self._end is None:
             start, end = 0, len(self._begin)
             for payload, end in self._records():
@@ -123,30 +124,30 @@ class Journal:
             stream = self.path.open("r+b", buffering=0)
             try:
                 self._last = start, os.pread(stream.fileno(), _START, start)
-                self._number = self._number_now()
+                self._inode_before = self._inode()
                 self._room = None if self.cut_off else stream.seek(0, os.SEEK_END)
             except BaseException:
                 stream.close()
                 raise
             self._end = end
-            self._stream = stream  # at last: what is half known would be taken for somebody else's
+            self._stream = stream  # last: `_require_same_file` needs the fields above
         self._require_same_file(self._stream)
         if self._room is None:
             self._stream.truncate(self._end)
         return self._stream, self._end
 
     def _require_same_file(self, stream: FileIO) -> None:
-        """To ask for the file's state instead would have Linux write its times with each record."""
+        """Raises Replaced. Not by `fstat`: it makes Linux write the file's times with each record."""
         at, begin = self._last
         if (
-            self._number_now() != self._number
+            self._inode() != self._inode_before
             or os.pread(stream.fileno(), len(begin), at) != begin
             or (self._room is not None and stream.seek(0, os.SEEK_END) != self._room)
         ):
             raise Replaced(f"`{self.path}` is another file than before")
 
-    def _number_now(self) -> int | None:
-        """The number that the directory has for the file's name."""
+    def _inode(self) -> int | None:
+        """The inode that the directory has for the file's name."""
         with os.scandir(self.path.parent) as entries:
             return next((entry.inode() for entry in entries if entry.name == self.path.name), None)
 
@@ -156,20 +157,20 @@ class Journal:
             self._stream = None
 
     def size(self) -> int:
-        """Of what is whole, for who appends."""
+        """The bytes up to the end of the last whole record; 0 before the first `append`."""
         return self._end or 0
 
     def is_empty(self) -> bool:
-        """Whether nothing was ever appended, or begun to be."""
+        """Whether there is no record, nor a part of one."""
         content = self.path.read_bytes()
         return len(content) <= len(self._begin) or not any(content.removeprefix(self._begin))
 
     def _records(self) -> Iterator[tuple[bytes, int]]:
-        """Every whole record, and where it ends. Raises Damaged if one that is not whole is not the last."""
+        """Each whole record, and its end. Raises Damaged if a whole record follows an incomplete one."""
         self.cut_off = 0
         with self.path.open("rb") as stream:
             if stream.read(len(self._begin)) != self._begin:
-                raise Damaged(f"`{self.path}` is not what was written")
+                raise Damaged(f"`{self.path}` was changed after it was written")
             while True:
                 at = stream.tell()
                 payload, is_end_known = _record(stream)
@@ -180,15 +181,15 @@ class Journal:
                     if not (tail[end - at :] if is_end_known else _has_record(tail)):
                         self.cut_off = len(tail)
                         return
-                    stream.seek(at)  # somebody may be writing: with another behind it, it is whole by now, or damaged
+                    stream.seek(at)  # once more: a writer may have completed this record before the one behind it
                     payload, _ = _record(stream)
                     if payload is None:
-                        raise Damaged(f"`{self.path}` is not what was written")
+                        raise Damaged(f"`{self.path}` was changed after it was written")
                 yield payload, stream.tell()
 
 
 def _record(stream: BinaryIO) -> tuple[bytes | None, bool]:
-    """What stands next, None if that is no whole record; and whether the stream is where it ends, or would end."""
+    """The next record, None if it is not whole; and whether its length is known, so that the stream is at its end."""
     start = stream.read(_START)
     if len(start) < _START:
         return None, False
@@ -201,7 +202,7 @@ def _record(stream: BinaryIO) -> tuple[bytes | None, bool]:
 
 
 def _has_record(content: bytes) -> bool:
-    """Whether a whole record stands anywhere in it."""
+    """Whether any part of `content` is a whole record."""
     at = content.find(_FIRST)
     while at >= 0:
         if at >= _START and _record(BytesIO(content[at - _START :]))[0] is not None:
@@ -211,7 +212,7 @@ def _has_record(content: bytes) -> bool:
 
 
 def _write_all(stream: FileIO, content: bytes) -> int:
-    """Returns how many bytes that were."""
+    """Writes `content` and returns its length."""
     rest = memoryview(content)
     while rest:
         rest = rest[stream.write(rest) :]
@@ -219,7 +220,7 @@ def _write_all(stream: FileIO, content: bytes) -> int:
 
 
 def _write_with_room(stream: FileIO, record: bytes, room: int) -> int:
-    """Returns how many bytes that were: only those of the record, where the disk has none for more."""
+    """Writes a record, and zeros if the disk has room for them; returns the number of bytes written."""
     start = stream.tell()
     try:
         return _write_all(stream, record + bytes(room))
@@ -246,14 +247,14 @@ def _payload(change: Change) -> bytes:
 
 def _change(payload: bytes) -> Change:
     table = from_json(payload)
-    known = known_parts(table.pop("parts", ()))  # none, where records are written with all of their parts in them
+    known = known_parts(table.pop("parts", ()))  # older records have no such table
     for key in ("deleted", "inserted"):
         table[key] = {name: _rows_from_json(rows, known) for name, rows in table[key].items()}
     return Change(**table)
 
 
 def in_json(value: Any) -> bytes:
-    """With symbols as they are: escapes for halves of characters would be read as whole ones."""
+    """JSON without escapes: escaped halves of a surrogate pair would be read as one character."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
@@ -272,5 +273,5 @@ def _rows_from_json(rows: Sequence[Sequence[Any]], known: Sequence[Value]) -> li
 
 
 def _are_simple(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether JSON has all values as they are."""
+    """Whether JSON represents all values directly."""
     return set(map(type, chain.from_iterable(rows))) <= {str, int}

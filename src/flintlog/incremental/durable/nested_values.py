@@ -1,4 +1,4 @@
-"""Values as JSON has them: records and branches that are parts of several others stand once, however deep they are."""
+"""Values as JSON, in which a record or branch that is part of several values is written once, at any depth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flintlog.types import NAN, NEGATIVE_NAN, Adt, Value
 
 
 class PartsWriter:
-    """Turns values into words of JSON, in which a part with parts of its own is `{"part": n}`: the nth of `parts`.
+    """Turns values into JSON words. A record or branch becomes `{"part": n}`, a reference to element n of `parts`.
 
     >>> tail = (2, None)
     >>> writer = PartsWriter()
@@ -24,7 +24,7 @@ class PartsWriter:
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
-        self._numbers: dict[int, int] = {}  # by identity: nobody lets go of a value meanwhile
+        self._numbers: dict[int, int] = {}  # by `id`: the caller keeps the values alive
 
     def word(self, value: Value) -> Any:
         waiting = [value]
@@ -49,7 +49,7 @@ class PartsWriter:
 
 
 def known_parts(parts: Iterable[Any]) -> list[Value]:
-    """The parts that a writer made words of, in their order."""
+    """The values of a writer's `parts`, in their order."""
     known: list[Value] = []
     for part in parts:
         known.append(value_of_word(part, known))
@@ -57,7 +57,7 @@ def known_parts(parts: Iterable[Any]) -> list[Value]:
 
 
 def value_of_word(word: Any, known: Sequence[Value]) -> Value:
-    """The value that a writer made a word of. Such as was written with all of its parts in it is as good."""
+    """The value of a word that a writer made, or of an older word, which contains its parts."""
     if isinstance(word, list):
         return tuple([value_of_word(inner, known) for inner in word])
     if isinstance(word, dict):
@@ -71,7 +71,7 @@ def value_of_word(word: Any, known: Sequence[Value]) -> Value:
 
 
 def _plain(value: Value) -> Any:
-    """A value without parts in words of JSON."""
+    """The word of a value without parts."""
     if isinstance(value, float) and value != value:
         return {"nan": copysign(1, value)}
     return value

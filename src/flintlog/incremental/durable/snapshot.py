@@ -1,7 +1,7 @@
-"""A state in files: a folder with the program's text, the values that have numbers, and a file for each relation.
+"""A snapshot: a folder with the program's text, the numbered values, and an Arrow file for each relation.
 
-Files are Arrow's. A relation has its words, and of each row the round, the number of derivations in it (-1: not known
-yet) and whether it is a fact. Checksums of all files stand in the manifest.
+The file of a relation has its columns of words, and for each row its round, the number of derivations in that round (-1
+if unknown) and whether the row is a fact. The manifest has the checksums of all files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Snapshot:
 def write_snapshot(
     folder: Path, program: str, values: NumberedValues, kept: Mapping[str, MaintainedRelation]
 ) -> dict[str, dict[str, Any]]:
-    """Writes a state; returns the size and the checksum of every file, by its name."""
+    """Writes a snapshot to disk; returns the size and the checksum of each file, by name."""
     folder.mkdir(parents=True)
     files = {PROGRAM: _write(folder / PROGRAM, program.encode("utf-8", "surrogatepass"))}
     values_table, parts_table = _values_tables(values.values)
@@ -51,10 +51,10 @@ def write_snapshot(
 
 
 def read_snapshot(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Snapshot:
-    """Reads a state. Raises Damaged where a file is not the one that was written."""
+    """Reads a snapshot. Raises Damaged if a file differs from the one that was written."""
     content = {name: _read(folder / name, facts) for name, facts in files.items()}
     if not content.keys() >= {PROGRAM, VALUES}:
-        raise Damaged(f"`{folder}` is not whole")
+        raise Damaged(f"`{folder}` is incomplete")
     relations = {str(facts["relation"]): _rows(content[name]) for name, facts in files.items() if "relation" in facts}
     return Snapshot(
         content[PROGRAM].decode("utf-8", "surrogatepass"), _values(content[VALUES], content.get(PARTS)), relations
@@ -62,7 +62,7 @@ def read_snapshot(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Snaps
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes sure that the names of a folder's files are on disk too."""
+    """Writes the names of a folder's files to disk."""
     with _opened(folder) as descriptor:
         os.fsync(descriptor)
 
@@ -90,7 +90,7 @@ def _read(path: Path, facts: Mapping[str, Any]) -> bytes:
     except OSError as error:
         raise Damaged(f"`{path}` cannot be read: {error.strerror}") from error
     if len(content) != facts["size"] or zlib.crc32(content) != facts["crc32"]:
-        raise Damaged(f"`{path}` is not what was written")
+        raise Damaged(f"`{path}` was changed after it was written")
     return content
 
 
@@ -103,7 +103,7 @@ def _arrow(table: pa.Table) -> bytes:
 
 
 def _values_tables(values: Sequence[Value]) -> tuple[pa.Table, pa.Table]:
-    """Symbols are their bytes, other values JSON; the parts that these have in common are a table of their own."""
+    """The values, symbols as bytes and others as JSON; and the table of the parts to which their JSON refers."""
     writer = PartsWriter()
     texts = np.array([isinstance(value, str) for value in values], np.bool_)
     spelled = [
@@ -121,7 +121,7 @@ def _bytes_column(spelled: Sequence[bytes]) -> pa.Array:
 
 
 def _values(content: bytes, parts: bytes | None) -> list[Value]:
-    """There are no parts in what was written before there was a table of them."""
+    """The values of both tables; snapshots of format 1 have no parts."""
     table = pa.ipc.open_file(content).read_all()
     known = known_parts(map(from_json, pa.ipc.open_file(parts).read_all()["part"].to_pylist()) if parts else ())
     pairs = zip(table["text"].to_pylist(), table["value"].to_pylist(), strict=True)
@@ -138,8 +138,8 @@ def _rows_table(kept: MaintainedRelation) -> pa.Table:
 
 
 def _column(values: NDArray[Any]) -> pa.Array:
-    """The values as Arrow has them, by way of a buffer: `pa.array` would import pandas first, which takes longer than a
-    small database takes to be made."""
+    """The values as an Arrow array. Not by `pa.array`: it imports pandas, which takes longer than creating a small
+    database."""
     if values.dtype == np.bool_:
         bits = np.packbits(values, bitorder="little")
         return pa.Array.from_buffers(pa.bool_(), values.size, [None, pa.py_buffer(bits)])
@@ -155,7 +155,7 @@ def _rows(content: bytes) -> StoredRows:
 
 
 def _values_of(column: pa.ChunkedArray) -> NDArray[Any]:
-    """What `_column` was given. Arrow's own `to_numpy` imports pandas, too."""
+    """The values given to `_column`. Not by `to_numpy`: it imports pandas, too."""
     parts = [_values_in(chunk) for chunk in column.chunks]
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
 

@@ -1,11 +1,11 @@
-"""A database in a directory: a manifest, the last snapshot, and the journal of changes since.
+"""The directory of a database: a manifest, the last snapshot, and the journal of later transactions.
 
-    manifest.json      which snapshot and journal count, with checksums; replaced in one go
-    snapshot-N/        the state after epoch N
-    journal-N          the changes after it
-    lock               held by whoever writes
+    manifest.json      names the current snapshot and journal, with checksums; replaced atomically
+    snapshot-N/        the state after transaction N
+    journal-N          the transactions after N
+    lock               locked by the writing process
 
-A change is committed by one append to the journal. A new snapshot counts from the moment its manifest stands.
+One append to the journal commits a transaction. A new snapshot becomes current when its manifest replaces the old one.
 """
 
 from __future__ import annotations
@@ -35,50 +35,50 @@ MANIFEST, LOCK = "manifest.json", "lock"
 _NEW_MANIFEST = f".{MANIFEST}.tmp"
 RESTORE = "restore the directory from a copy, or create the database again"
 _OWN = re.compile(r"(snapshot|journal)-\d+")
-_WHAT_WAS, _NOTHING = "what was committed before is there", "no database was made"
-_WRITING = 0.05  # seconds in which a transaction is written
-# A journal of fewer bytes, or of fewer times what its snapshot has, is left as it is.
+_EARLIER, _NOTHING = "all earlier transactions are committed", "no database was created"
+_WRITING = 0.05  # seconds that writing a transaction may take
+# A journal is compacted above so many bytes, and above so many times the bytes of its snapshot.
 LEAST_JOURNAL, MOST_JOURNAL = 1 << 23, 4
 
 
 class Store:
-    """The files of one database. Who writes holds the lock, from `lock` to `close`."""
+    """The files of one database. A writer holds the lock from `lock` to `close`."""
 
     def __init__(self, folder: Path) -> None:
-        self.name = folder  # as it was said, which means another directory once the process works in another
+        self.name = folder  # as the user wrote it, for messages: it may be relative to an earlier working directory
         self.folder = folder.absolute()
         self._lock_path, self._manifest_path = self.folder / LOCK, self.folder / MANIFEST
         self._lock: BinaryIO | None = None
-        self._lock_file = 0, 0  # which file the lock is
-        self._made: list[Path] = []  # folders that were not there, from below
-        self._unnamed: list[Path] = []  # those whose names may not be on disk yet
-        self._process = os.getpid()  # a lock is shared with processes that are forked off, and must not be used there
+        self._lock_file = 0, 0  # its device and inode
+        self._made: list[Path] = []  # folders that `lock` creates, the deepest first
+        self._unnamed: list[Path] = []  # folders whose names may not be on disk yet
+        self._process = os.getpid()  # a forked process shares the lock, and must not use it
         self._is_closed = False
         self._manifest: dict[str, Any] = {}
-        self.warnings: list[Diagnostic] = []  # about what was read
+        self.warnings: list[Diagnostic] = []  # of the last `read`
         self._journal: Journal | None = None
-        # For who writes: what `_manifest_there` said of this manifest, and whether its name is surely on disk.
+        # For writers: the file of this manifest, and whether all names are on disk.
         self._manifest_file: object = None
         self._is_synced = True
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What was said when the last snapshot was written."""
+        """The options of the last snapshot."""
         options: Mapping[str, Any] = self._manifest["options"]
         return options
 
     @property
     def epoch(self) -> int:
-        """That of the last snapshot."""
+        """The number of transactions in the last snapshot."""
         return int(self._manifest["epoch"])
 
     # --- Reading ----------------------------------------------------------------------------------
 
     def read(self) -> tuple[Snapshot, list[Change]]:
-        """The last snapshot, and what was committed after it."""
+        """The last snapshot, and the transactions after it. Raises FlintlogError."""
         for _ in range(10):
             self._require_own_lock()
-            seen = self._manifest_there() if self.is_locked else None
+            seen = self._manifest_identity() if self.is_locked else None
             self._manifest, self._manifest_file = self._read_manifest(), seen
             try:
                 snapshot = read_snapshot(self.folder / self._manifest["snapshot"], self._manifest["files"])
@@ -86,7 +86,7 @@ class Store:
                 self._use(Journal(self.folder / self._manifest["journal"], begin))
                 return snapshot, self._changes()
             except (Damaged, OSError) as problem:
-                if self._read_manifest() == self._manifest:  # otherwise another writer has just made a new snapshot
+                if self._read_manifest() == self._manifest:  # otherwise a writer has just replaced it
                     what = f"`{problem.filename}`: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
                     damaged = Diagnostic("E942", f"the database is damaged: {what}", note=RESTORE)
                     raise FlintlogError([damaged]) from None
@@ -99,15 +99,15 @@ class Store:
         remains = self._journal.cut_off
         while remains and not self.is_locked and seen != (len(changes), remains):
             seen = len(changes), remains
-            time.sleep(_WRITING)  # somebody may be at it, again and again
+            time.sleep(_WRITING)  # a process may be writing one transaction after another
             changes = self._journal.changes()
             remains = self._journal.cut_off
         if remains:
-            message = f"the last {remains:,} bytes of `{self.name / self._manifest['journal']}` are no transaction"
-            note = "they are left out: one was cut off while it was written, which is all right, or the file is damaged"
+            message = f"`{self.name / self._manifest['journal']}` ends with {remains:,} bytes that are no transaction"
+            note = "they are ignored: a writer was killed, which does no harm, or the end of the file is damaged"
             self.warnings.append(Diagnostic("W940", message, note=note))
         if [change.epoch for change in changes] != list(range(self.epoch + 1, self.epoch + 1 + len(changes))):
-            raise Damaged(f"`{self._journal.path}` has not all transactions, or not in their order")
+            raise Damaged(f"`{self._journal.path}` lacks transactions, or has them in another order")
         return changes
 
     def _read_manifest(self) -> dict[str, Any]:
@@ -124,20 +124,20 @@ class Store:
         if not isinstance(manifest, dict):
             raise self._bad_manifest()
         if manifest.get("format") not in _KNOWN:
-            message = f"`{self.name}` has format {manifest.get('format')}, and this version knows {max(_KNOWN)}"
+            message = f"`{self.name}` has format {manifest.get('format')}; this version reads up to {max(_KNOWN)}"
             raise FlintlogError([Diagnostic("E943", message, note="use the version of Flintlog that made it")])
         if manifest.get("checksum") != _checksum(manifest):
             raise self._bad_manifest()
         return manifest
 
     def _bad_manifest(self) -> FlintlogError:
-        message = f"the database is damaged: `{self.name / MANIFEST}` is not what was written"
+        message = f"the database is damaged: `{self.name / MANIFEST}` was changed after it was written"
         return FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
     # --- Writing ----------------------------------------------------------------------------------
 
     def lock(self) -> None:
-        """From here on nobody else may write."""
+        """Locks the database, in a new directory if need be, until `close`. Raises FlintlogError."""
         try:
             if not self.exists():
                 self._made = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
@@ -158,8 +158,8 @@ class Store:
             self.close()
             if not isinstance(error, BlockingIOError):
                 raise self._cannot_write(error) from None
-            message = f"another process, or this one, has `{self.name}` open to write"
-            raise FlintlogError([Diagnostic("E941", message, note="try again when it is done")]) from None
+            message = f"`{self.name}` is open for writing already, in this process or another"
+            raise FlintlogError([Diagnostic("E941", message, note="try again when it is closed")]) from None
         self._lock_file = state.st_dev, state.st_ino
         try:
             self._require_own_lock()
@@ -168,20 +168,20 @@ class Store:
             raise
 
     def take_away(self) -> None:
-        """Closes what was to become a database and is none; the folders that were made for it go, too."""
+        """Closes the store. If no database was created, also removes what `lock` created."""
         if self.is_locked and self._made and not self.exists():
             with suppress(OSError):
-                self._remove_others()
+                self._remove_old()
                 self._lock_path.unlink()
                 for folder in self._made:
-                    folder.rmdir()  # unless somebody has put something there
+                    folder.rmdir()  # fails if another process has put a file there
         self.close()
 
     def close(self) -> None:
         self._is_closed = True
         self._use(None)
         if self._lock is not None:
-            if self._process == os.getpid():  # one that was forked off has the file open, too, and would keep the lock
+            if self._process == os.getpid():  # a forked process has the file open, too, and would keep the lock
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock.close()
             self._lock = None
@@ -192,6 +192,7 @@ class Store:
         self._journal = journal
 
     def commit(self, change: Change) -> None:
+        """Commits a transaction: it is on disk when this returns. Raises FlintlogError."""
         assert self._journal is not None
         try:
             self._require_same_files()
@@ -199,26 +200,26 @@ class Store:
                 self._sync_names()
             self._journal.append(change)
         except Replaced:
-            raise self._others_are_there() from None
+            raise self._replaced() from None
         except OSError as error:
-            note = _WHAT_WAS
+            note = _EARLIER
             if isinstance(error, Doubtful):
                 note += ", and perhaps this transaction, too: open the database again to see"
             raise self._cannot_write(error, note) from None
 
     def _require_own_lock(self) -> None:
-        """Raises where what holds the lock is another file than the directory's, as when a copy was put back: somebody
-        else may hold that one. The file that is held says which one it is, never its path."""
+        """Raises if the locked file is no longer the directory's, as after a backup was copied over it: another process
+        may hold the new one."""
         if self.is_locked:
             try:
                 state = self._lock_path.stat()
             except OSError:
-                raise self._others_are_there() from None
+                raise self._replaced() from None
             if (state.st_dev, state.st_ino) != self._lock_file:
-                raise self._others_are_there()
+                raise self._replaced()
 
-    def _manifest_there(self) -> object:
-        """Tells a manifest from others that take its place; None if there is none."""
+    def _manifest_identity(self) -> object:
+        """Identifies the file of the current manifest; None if there is none."""
         try:
             state = self._manifest_path.stat()
         except OSError:
@@ -226,17 +227,17 @@ class Store:
         return state.st_dev, state.st_ino, state.st_mtime_ns
 
     def _require_same_files(self) -> None:
-        """Raises where somebody has put others in their place."""
+        """Raises if the lock or the manifest was replaced."""
         self._require_own_lock()
-        if self._manifest and self._manifest_there() != self._manifest_file:
-            raise self._others_are_there()
+        if self._manifest and self._manifest_identity() != self._manifest_file:
+            raise self._replaced()
 
-    def _others_are_there(self) -> FlintlogError:
-        message = f"other files are in `{self.name}` than when it was opened"
+    def _replaced(self) -> FlintlogError:
+        message = f"another process has replaced or changed files of `{self.name}`"
         return FlintlogError([Diagnostic("E949", message, note="open it again")])
 
     def _cannot_write(self, error: OSError, note: str = "") -> FlintlogError:
-        note = note or (_WHAT_WAS if self._manifest else _NOTHING)
+        note = note or (_EARLIER if self._manifest else _NOTHING)
         message = f"cannot write to `{self.name}`: {error.strerror or error}"
         return FlintlogError([Diagnostic("E949", message, note=note)])
 
@@ -245,22 +246,22 @@ class Store:
         return self._lock is not None
 
     def require_lock(self) -> None:
-        """Raises for a database that was opened to read, or by the process that this one was forked from."""
+        """Raises if the database was opened for reading, or by the process from which this one was forked."""
         if self._lock is not None and self._process != os.getpid():
-            note = "open it in the process that writes, and close it before"
+            note = "close it before forking, and open it in this process"
             raise FlintlogError([Diagnostic("E947", f"`{self.name}` was opened by another process", note=note)])
         self.require_open()
         if self._lock is None:
             note = "open it without `read_only`"
-            raise FlintlogError([Diagnostic("E947", f"`{self.name}` is open to read only", note=note)])
+            raise FlintlogError([Diagnostic("E947", f"`{self.name}` is open for reading only", note=note)])
 
     def require_open(self) -> None:
         if self._is_closed:
             raise FlintlogError([Diagnostic("E947", f"`{self.name}` is closed", note="open it again")])
 
     def require_no_remains(self) -> None:
-        """Raises where there is all of a database but its manifest. One that was cut off while it was made has no
-        changes yet."""
+        """Raises if there is a journal with transactions, but no manifest. (An interrupted `create` leaves an empty
+        one.)"""
         remains = self.folder.iterdir() if self.folder.is_dir() else ()
         for path in remains:
             journal = re.fullmatch(r"journal-(\d+)", path.name)
@@ -269,12 +270,11 @@ class Store:
                 raise FlintlogError([Diagnostic("E942", message, note=RESTORE)])
 
     def require_no_namesakes(self) -> None:
-        """Raises where a new database would take files for its own that are none: there is no lock, so nobody has begun
-        one here."""
+        """Raises if the user has files with the names of a database's: without a lock, they are not a database's."""
         if self.folder.is_dir() and not self._lock_path.exists():
             for path in self.folder.iterdir():
                 if _OWN.fullmatch(path.name):
-                    message = f"`{self.name / path.name}` is in the way of a database"
+                    message = f"`{self.name / path.name}` has a name that the database needs"
                     raise FlintlogError([Diagnostic("E949", message, note="name another directory, or move it")])
 
     def exists(self) -> bool:
@@ -288,35 +288,34 @@ class Store:
         kept: Mapping[str, MaintainedRelation],
         options: Mapping[str, Any],
     ) -> bool:
-        """Writes a snapshot, which counts from here on, and forgets the one before it; returns whether there was one to
-        write."""
+        """Replaces the last snapshot and its journal; returns False if the snapshot has all transactions already."""
         self.require_lock()
         self._require_same_files()
         snapshot, journal = self.folder / f"snapshot-{epoch}", Journal(self.folder / f"journal-{epoch}")
         is_new = self._manifest.get("snapshot") != snapshot.name
         try:
-            self._remove_others()  # of a snapshot that was cut off, too
+            self._remove_old()  # of an interrupted snapshot, too
             if is_new:
                 try:
                     files = write_snapshot(snapshot, program, values, kept)
                     journal.create()
                     manifest = self._write_manifest(snapshot, journal, epoch, files, options)
-                    self._require_same_files()  # still: to write takes its time
+                    self._require_same_files()  # again: writing takes time
                 except BaseException:
-                    self._remove_what_was_written(snapshot, journal)
+                    self._remove_written(snapshot, journal)
                     raise
-                self._begin_with(manifest, journal)
-                self._remove_others()
+                self._switch_to(manifest, journal)
+                self._remove_old()
             elif self._journal is not None:
-                self._journal.take_away_what_is_not_whole()
+                self._journal.remove_incomplete_record()
         except Replaced:
-            raise self._others_are_there() from None
+            raise self._replaced() from None
         except OSError as error:
             raise self._cannot_write(error) from None
         return is_new
 
-    def _remove_what_was_written(self, snapshot: Path, journal: Journal) -> None:
-        """And nothing else: whatever else is there may be somebody's."""
+    def _remove_written(self, snapshot: Path, journal: Journal) -> None:
+        """Removes only these: other files may be the user's."""
         journal.close()
         with suppress(OSError):
             _remove(snapshot)
@@ -326,7 +325,7 @@ class Store:
     def _write_manifest(
         self, snapshot: Path, journal: Journal, epoch: int, files: Mapping[str, Any], options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Beside the one that counts; on disk then, as is all that it names."""
+        """Writes a manifest beside the current one. It and all files that it names are on disk when this returns."""
         manifest = {
             "format": FORMAT,
             "epoch": epoch,
@@ -344,17 +343,17 @@ class Store:
         self._sync_names()
         return manifest
 
-    def _begin_with(self, manifest: dict[str, Any], journal: Journal) -> None:
-        """From here on, these count: for whoever opens the database, for whoever commits, and on disk."""
+    def _switch_to(self, manifest: dict[str, Any], journal: Journal) -> None:
+        """Makes a manifest and its journal the current ones, in the directory, in this object and on disk."""
         with uninterrupted():
             (self.folder / _NEW_MANIFEST).replace(self._manifest_path)
-            self._manifest, self._manifest_file = manifest, self._manifest_there()
+            self._manifest, self._manifest_file = manifest, self._manifest_identity()
             self._use(journal)
             self._is_synced = False
             self._sync_names()
 
     def _sync_names(self) -> None:
-        """Makes sure that the names of all files are on disk."""
+        """Writes the names of all files to disk."""
         sync_folder(self.folder)
         while self._unnamed:
             sync_folder(self._unnamed[-1].parent)
@@ -362,13 +361,13 @@ class Store:
         self._is_synced = True
 
     def is_worth_compacting(self) -> bool:
-        """Whether the journal has grown to some times the size of the snapshot, and is not small."""
+        """Whether the journal is large, also in comparison with the snapshot."""
         snapshot: int = sum(file["size"] for file in self._manifest["files"].values())
         assert self._journal is not None
         return self._journal.size() > max(LEAST_JOURNAL, MOST_JOURNAL * snapshot)
 
-    def _remove_others(self) -> None:
-        """Removes what was written and does not count, or not any more."""
+    def _remove_old(self) -> None:
+        """Removes snapshots and journals that the manifest does not name."""
         counts = {self._manifest.get("snapshot"), self._manifest.get("journal")}
         for path in self.folder.iterdir():
             if _OWN.fullmatch(path.name) and path.name not in counts:
@@ -376,7 +375,7 @@ class Store:
 
 
 def _checksum(manifest: Mapping[str, Any]) -> int:
-    """Of everything else in it."""
+    """The checksum of a manifest without the field `checksum`."""
     rest = {key: value for key, value in manifest.items() if key != "checksum"}
     return crc32(json.dumps(rest, sort_keys=True).encode())
 

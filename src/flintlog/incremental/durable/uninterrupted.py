@@ -1,4 +1,4 @@
-"""Steps that an interrupt must not come between."""
+"""Blocks of code that Ctrl-C does not interrupt."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from types import FrameType
 
 
 class uninterrupted:  # noqa: N801 (it reads as a statement)
-    """Puts an interrupt off until the end of the block. Only the main thread of a process gets any.
+    """Delays an interrupt until the end of the block. Only the main thread of a process receives interrupts.
 
-    No generator: one that an interrupt keeps from its end goes on when Python lets go of it, whenever that is.
+    A class, not a generator: if an interrupt strikes before a generator's `finally` block, Python runs that block when
+    it frees the generator, in the middle of unrelated code.
     """
 
     def __enter__(self) -> None:
