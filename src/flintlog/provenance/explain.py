@@ -1,4 +1,4 @@
-"""Finds out why a row is there, or why it is not."""
+"""Explains why a row is in a database, or why it is not."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ from flintlog.provenance.why_not import attempts
 from flintlog.syntax import ast
 from flintlog.types import Kind, Row
 
-# A proof is not followed further down than this, unless told otherwise.
+# The default height of a proof.
 DEPTH = 30
-# Without rounds, so many rows are looked at before a proof is given up.
+# In strata without rounds, a search for a proof ends after so many rows.
 MOST_ROWS = 100_000
 
 
 @deep_recursion()
 def explain(database: Maintained, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
-    """A proof of a row, `depth` rules deep; of a row that the database has not, how far each rule comes."""
+    """A proof of a row, at most `depth` rules high; for a row that the database lacks, how far each rule matches it.
+    Raises FlintlogError."""
     checked = database.checked()
     with Whole(database):
         try:
             explainer = Explainer(database.state, checked, database.text, database.compiled_with)
             return explainer.explain(relation, row, depth)
-        except RecursionError:  # of values that Python compares
+        except RecursionError:  # Python compares nested values by recursion
             note = "ask for rows with shorter lists"
             problem = Diagnostic("E971", "values are nested too deeply to be explained", note=note)
             raise FlintlogError([problem]) from None
 
 
 class Explainer:
-    """`checked` is the program as it was written; `compile` compiles it with a text added."""
+    """Explains rows of a state. `checked` is the program of `text`; `compile` compiles that text with another added."""
 
     def __init__(self, state: State, checked: CheckedProgram, text: str, compile: Callable[[str], Compilation]) -> None:
         self._state, self._checked = state, checked
@@ -57,18 +58,18 @@ class Explainer:
     def explain(self, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
         kept, kinds = self._state.kept[relation], self._checked_kinds(relation)
         columns = encode([row], kinds, self._state.machine)
-        [place] = kept.find(columns, 1).tolist()
+        [position] = kept.find(columns, 1).tolist()
         self._derivations.prepare(relation)
         goal = spelled(relation, row)
-        if place < 0 or kept.new[place] == NEVER:
+        if position < 0 or kept.new[position] == NEVER:
             return Explanation(
                 goal,
                 holds=False,
                 attempts=tuple(attempts(self._state, self._checked, self._derivations, relation, columns)),
             )
         self._steps = {}
-        self._prove((relation, place), depth)
-        return Explanation(goal, holds=True, root=(relation, place), steps=self._steps)
+        self._prove((relation, position), depth)
+        return Explanation(goal, holds=True, root=(relation, position), steps=self._steps)
 
     def _checked_kinds(self, relation: str) -> tuple[Kind, ...]:
         return self._state.flattened.program.relations[relation].kinds
@@ -81,18 +82,18 @@ class Explainer:
             level = {row for row in self._steps_of(level) if row not in self._steps}
             if not level:
                 return
-        for name, place in level:
-            note = "fact" if self._state.kept[name].given[place] else "and so on: ask for this row"
-            self._steps[name, place] = Step(self._text(name, place), note=note)
+        for name, position in level:
+            note = "fact" if self._state.kept[name].given[position] else "explain this row to see more"
+            self._steps[name, position] = Step(self._text(name, position), note=note)
 
     def _steps_of(self, rows: Iterable[RowName]) -> Iterator[RowName]:
-        """Finds a step for each row; yields the rows that these begin with."""
+        """Finds a step for each row; yields the rows from which these steps derive."""
         goals: dict[str, list[int]] = defaultdict(list)
-        for name, place in rows:
-            if self._state.kept[name].given[place]:
-                self._steps[name, place] = Step(self._text(name, place), note="fact")
+        for name, position in rows:
+            if self._state.kept[name].given[position]:
+                self._steps[name, position] = Step(self._text(name, position), note="fact")
             else:
-                goals[name].append(place)
+                goals[name].append(position)
         rounds = self._rounds(goals)
         best: dict[RowName, tuple[int, Derived, int]] = {}
         for derived in self._derivations.of({name: np.array(sorted(some)) for name, some in goals.items()}):
@@ -102,32 +103,32 @@ class Explainer:
                 head = name, int(derived.heads[i])
                 if latest[i] != NEVER and (head not in best or latest[i] < best[head][0]):
                     best[head] = int(latest[i]), derived, i
-        for name, places in goals.items():
-            for place in places:
-                if (name, place) in best:
-                    _, derived, i = best[name, place]
-                    step = self._steps[name, place] = self._step(derived, i)
+        for name, positions in goals.items():
+            for position in positions:
+                if (name, position) in best:
+                    _, derived, i = best[name, position]
+                    step = self._steps[name, position] = self._step(derived, i)
                     yield from step.rows
                 else:
-                    self._steps[name, place] = Step(self._text(name, place), note=self._without(name))
+                    self._steps[name, position] = Step(self._text(name, position), note=self._note(name))
 
     def _rounds(self, goals: Mapping[str, Sequence[int]]) -> dict[RowName, int]:
-        """Rounds of rows in strata that do not know them: found among the rows that the goals may come from."""
+        """Rounds of rows in strata that store none, computed from all derivations below the goals."""
         found: dict[RowName, int] = {}
-        open_ = {name: set(some) for name, some in goals.items() if not self._has_rounds(name)}
-        seen = {(name, place) for name, some in open_.items() for place in some}
+        pending = {name: set(some) for name, some in goals.items() if not self._has_rounds(name)}
+        seen = {(name, position) for name, some in pending.items() for position in some}
         waiting: list[tuple[RowName, list[RowName]]] = []
-        while open_ and len(seen) < MOST_ROWS:
-            places = {name: np.array(sorted(some)) for name, some in open_.items()}
-            open_ = defaultdict(set)
-            for derived in self._derivations.of(places):
+        while pending and len(seen) < MOST_ROWS:
+            positions = {name: np.array(sorted(some)) for name, some in pending.items()}
+            pending = defaultdict(set)
+            for derived in self._derivations.of(positions):
                 stratum = self._strata[derived.rule.clause.head.name]
                 for head, rows in self._own_rows(derived, stratum):
                     waiting.append((head, rows))
-                    for name, place in rows:
-                        if (name, place) not in seen and not self._state.kept[name].given[place]:
-                            open_[name].add(place)
-                            seen.add((name, place))
+                    for name, position in rows:
+                        if (name, position) not in seen and not self._state.kept[name].given[position]:
+                            pending[name].add(position)
+                            seen.add((name, position))
         round, changed = 0, True
         while changed:
             round += 1
@@ -141,15 +142,14 @@ class Explainer:
         return found
 
     def _own_rows(self, derived: Derived, stratum: KeptStratum) -> Iterator[tuple[RowName, list[RowName]]]:
-        """Derivations with those of their rows that belong to the head's stratum."""
+        """The head of each derivation, with those of its rows that belong to the head's stratum."""
         name = derived.rule.clause.head.name
         own = [i for i, atom in enumerate(derived.rule.atoms) if atom.name in stratum.relations]
         for i, head in enumerate(derived.heads.tolist()):
             yield (name, head), [(derived.rule.atoms[j].name, int(derived.rows[j][i])) for j in own]
 
     def _latest(self, derived: Derived, rounds: Mapping[RowName, int]) -> Array:
-        """The round of the last row of the head's stratum in each derivation; NEVER where that is not before the
-        head's."""
+        """For each derivation the latest round of its rows in the head's stratum; NEVER unless the head's is later."""
         name = derived.rule.clause.head.name
         stratum = self._strata[name]
         if not self._has_rounds(name):
@@ -171,23 +171,23 @@ class Explainer:
         stratum = self._strata[name]
         return stratum.part.has_clauses and stratum.has_rounds
 
-    def _without(self, name: str) -> str:
-        """Why there is no step for a row."""
+    def _note(self, name: str) -> str:
+        """The note for a row without a step."""
         part = self._strata[name].part
         if watched := self._state.flattened.program.relations[name].delta_of:
-            return f"when a row of `{watched}` came"
+            return f"the round in which `{watched}` got this row"
         if part.again:
             return f"computed as a whole: {part.again}"
         heads = [clause.head for clause in self._checked.clauses if clause.head.name == name]
         if any(isinstance(argument, ast.HeadAggregate) for head in heads for argument in head.args):
-            return "its value comes from several rows together"
+            return "its value combines several rows"
         return "no derivation was found"
 
     def _step(self, derived: Derived, i: int) -> Step:
         rule = derived.rule
         values = self._derivations.values(rule, [column[i] for column in derived.columns])
         kept = self._state.kept
-        rows = [(atom.name, int(places[i])) for atom, places in zip(rule.atoms, derived.rows, strict=True)]
+        rows = [(atom.name, int(positions[i])) for atom, positions in zip(rule.atoms, derived.rows, strict=True)]
         others = [part for part in rule.clause.body if not isinstance(part, ast.Atom)]
         conditions = [print_literal(with_values(part, values)) for part in others]
         unkept = [print_literal(with_values(atom, values)) for atom in rule.atoms if atom.name not in kept]
@@ -201,9 +201,9 @@ class Explainer:
             conditions=(*unkept, *conditions),
         )
 
-    def _text(self, name: str, place: int) -> str:
+    def _text(self, name: str, position: int) -> str:
         kept = self._state.kept[name]
-        words = [int(column[0]) for column in kept.columns(np.array([place]))]
+        words = [int(column[0]) for column in kept.columns(np.array([position]))]
         return spelled(
             name, [self._state.machine.value(w, k) for w, k in zip(words, self._derivations.kinds(name), strict=True)]
         )

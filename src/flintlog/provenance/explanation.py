@@ -1,16 +1,16 @@
-"""Why a row is there: a proof; why it is not: how far each rule comes."""
+"""Explanations: the proof of a row, or how far each rule matches a row that the database lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-RowName = tuple[str, int]  # a relation, and the place of a row in it
+RowName = tuple[str, int]  # a relation, and the position of a row in it
 
 
 @dataclass(frozen=True)
 class Step:
-    """Why one row is there: by a rule, from rows and by conditions; or for what `note` says."""
+    """Why a row is there: `rule` derives it from `rows` under `conditions`, or `note` says why."""
 
     text: str
     rule: str = ""
@@ -21,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A rule that does not give a row: which part of its body held, with an example, and what did not."""
+    """A rule that does not derive a row: the literals that hold, with example values, and what is `missing`."""
 
     rule: str
     held: tuple[str, ...]
@@ -30,7 +30,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Explanation:
-    """`holds` says whether the row is there. `str` of this is text for a terminal."""
+    """Of the row `goal`: its proof (`root`, `steps`) if it `holds`, else `attempts`. `str` is text for a terminal."""
 
     goal: str
     holds: bool
@@ -52,7 +52,7 @@ class Explanation:
             yield f"    but {attempt.missing}"
 
     def _proof(self) -> Iterator[str]:
-        """Rows below the one that they are a reason for; what was shown before is not shown again."""
+        """The lines of a proof: a row, then the rows from which it derives, indented. Each proof is shown once."""
         assert self.root is not None
         shown: set[RowName] = set()
         waiting: list[tuple[RowName | str, str, str]] = [(self.root, "", "")]

@@ -1,4 +1,4 @@
-"""Rules and rows in words: as a program writes them, with values for variables."""
+"""Rules and rows as text of a program, with values in place of variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flintlog.syntax import ast
 from flintlog.syntax.printer import print_argument, print_body
 from flintlog.types import Adt, Value
 
-# Lists may have more elements than anybody reads; one that is longer is shown as far as this.
+# Records that are nested more deeply, as long lists are, are cut here.
 _DEEPEST = 1000
 
 
@@ -23,7 +23,7 @@ def print_clause(clause: Clause) -> str:
 
 
 def with_values(literal: Literal, values: Mapping[str, ast.Argument]) -> Literal:
-    """A literal with values in the place of variables; those of aggregates stay."""
+    """A literal with values in place of variables, except inside aggregates."""
 
     def changed(argument: ast.Argument) -> ast.Argument:
         match argument:
@@ -46,12 +46,12 @@ def with_values(literal: Literal, values: Mapping[str, ast.Argument]) -> Literal
 
 
 def spelled(relation: str, row: Iterable[Value]) -> str:
-    """A row as a program writes it."""
+    """A row as text of a program."""
     return f"{relation}({', '.join(print_argument(argument_of(value)) for value in row)})"
 
 
 def argument_of(value: Value, depth: int = _DEEPEST) -> ast.Argument:
-    """A value as a program writes it; what is deeper in it than that is `…`."""
+    """A value as an argument in a program; parts deeper than `depth` are `…`."""
     if isinstance(value, tuple) and not depth:
         return ast.Variable("…")
     match value:

@@ -1,4 +1,4 @@
-"""Why a row is not there: how far each of its rules comes."""
+"""Why a database lacks a row: how far each rule of its relation matches it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.questions.question import answers
 from flintlog.incremental.state import State
 from flintlog.io.column_facts import ColumnFacts
-from flintlog.provenance.derivations import FROM_GOALS, Derivations
+from flintlog.provenance.derivations import SKIPPED_PASSES, Derivations
 from flintlog.provenance.explanation import Attempt
 from flintlog.provenance.spelling import print_clause, print_literal, with_values
 from flintlog.syntax import ast
@@ -22,7 +22,7 @@ from flintlog.syntax import ast
 def attempts(
     state: State, checked: CheckedProgram, derivations: Derivations, relation: str, columns: list[Array]
 ) -> Iterator[Attempt]:
-    """What comes of each rule of a relation for a row that is not there."""
+    """For each rule of a relation, how far it matches the row of `columns`, which the relation lacks."""
     goal = {derivations.goal_name(relation): ColumnFacts(tuple(columns), 1)}
     for number, clause in enumerate(checked.clauses):
         if clause.head.name == relation and clause.body:
@@ -32,16 +32,16 @@ def attempts(
 def _attempt(
     state: State, derivations: Derivations, clause: Clause, number: int, goal: Mapping[str, ColumnFacts]
 ) -> Attempt:
-    """How far a rule comes: the longest beginning of its body for which there are rows."""
+    """The longest beginning of a rule's body that has answers, with one of them, and the literal after it."""
     body = _ordered(clause)
     text = print_clause(clause)
     for length in range(len(body), -1, -1):
         name = f"{derivations.goal_name(clause.head.name)}_{number}_{length}"
-        asked = derivations.turned(clause, body[:length], name)
+        asked = derivations.question_for(clause, body[:length], name)
         if asked is None:
-            return Attempt(text, (), "its head has the values of several rows together")
+            return Attempt(text, (), "its head combines values of several rows")
         try:
-            relation = answers(state, derivations.compiled([asked]), [asked.name], goal, FROM_GOALS)[asked.name]
+            relation = answers(state, derivations.compiled([asked]), [asked.name], goal, SKIPPED_PASSES)[asked.name]
         except FlintlogError:  # the beginning of a body need not make sense by itself
             continue
         if relation.size:
@@ -50,13 +50,13 @@ def _attempt(
             values = derivations.values(asked, [int(column[first]) for column in columns])
             held = tuple(print_literal(with_values(part, values)) for part in body[:length])
             if length == len(body):
-                return Attempt(text, held, "other rows came first, or are better")
+                return Attempt(text, held, "another row came first, or has a better value")
             return Attempt(text, held, _missing(with_values(body[length], values)))
-    return Attempt(text, (), "its head has other values")
+    return Attempt(text, (), "its head does not match")
 
 
 def _ordered(clause: Clause) -> list[Literal]:
-    """The body in its order, but conditions no sooner than the atoms before them bind the variables they share."""
+    """The body in its order, but a condition only after atoms that bind the variables which it shares with atoms."""
     bound = _variables(clause.head)
     shared = bound.union(*(_variables(part) for part in clause.body if isinstance(part, ast.Atom)))
     waiting: list[Literal] = []

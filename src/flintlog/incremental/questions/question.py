@@ -1,6 +1,6 @@
-"""Questions to a database: what rules beside its own give, computed from the relations that it keeps.
+"""Questions to a database: rules that are added to its program, and computed from its relations.
 
-The constants of a question say which rows are asked for: rules that come with it compute only those (magic sets).
+The constants of a question restrict the rows that these rules derive (magic sets).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from flintlog.syntax.printer import print_body
 from flintlog.types import Kind
 
 ANSWER = "answer"
-# The full stop stands on a line of its own: the question may end with a comment.
+# On a line of its own, because the question may end with a comment.
 _END = "\n.\n"
 NOTHING: Mapping[str, ColumnFacts] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Question:
-    """`text` declares and defines the relation `relation`, whose columns are the variables that were asked for."""
+    """`text` declares and defines the relation `relation`, whose columns are `variables`."""
 
     text: str
     relation: str
@@ -45,8 +45,8 @@ Compile = Callable[[str], Compilation]
 
 
 def question_of(text: str, types: Types, compile: Compile) -> Question:
-    """Makes a question of the body of a rule, as in `path(1, x), !edge(x, _)`. `types` are those of the
-    program; `compile` takes a text that is added to the program. FlintlogError for what is wrong with it."""
+    """The question for the body of a rule, as in `path(1, x), !edge(x, _)`. `types` are the program's; `compile` adds a
+    text to the program and compiles it. Raises FlintlogError."""
     asked = _asked(text)
     body = _body(asked)
     declared = declared_types(body, types)
@@ -61,16 +61,16 @@ def question_of(text: str, types: Types, compile: Compile) -> Question:
 
 
 def goal_of(text: str, types: Types, compile: Compile) -> tuple[Question, str]:
-    """Makes a question of one row, as in `path(1, 3)`, whose answer is just that row; also says of which relation."""
+    """The question whose answer is the row that is written in `text`, as in `path(1, 3)`; and the row's relation."""
     asked = _asked(text)
     body = _body(asked)
     with in_words_of(asked, _END):
         atom = _one_row(body)
-    question_of(text, types, compile)  # which says what is wrong with it
+    question_of(text, types, compile)  # for its errors
     name = _free_name(types.columns, asked.text)
-    declared = ", ".join(f"c{place}: {type}" for place, type in enumerate(types.columns[atom.name]))
+    declared = ", ".join(f"c{i}: {type}" for i, type in enumerate(types.columns[atom.name]))
     made = f".decl {name}({declared})\n{print_body(replace(atom, name=name))}.\n"
-    return Question(made, name, tuple(f"c{place}" for place in range(len(atom.args)))), atom.name
+    return Question(made, name, tuple(f"c{i}" for i in range(len(atom.args)))), atom.name
 
 
 def answers(
@@ -80,8 +80,8 @@ def answers(
     given: Mapping[str, ColumnFacts] = NOTHING,
     without: Collection[str] = (),
 ) -> Mapping[str, Relation]:
-    """Relations that a compiled program has beside those of the state. `given` are facts of others beside them;
-    `without` are passes to go without."""
+    """Computes the relations `wanted` of a program that extends the state's. `given` are facts of further relations,
+    `without` are passes to skip."""
     stored = state.flattened.program.relations
     program = compilation.program
     strata = tuple(
@@ -109,13 +109,13 @@ def _asked(text: str) -> SourceFile:
 
 @contextmanager
 def in_words_of(source: SourceFile, end: str) -> Iterator[None]:
-    """Errors in a text that ends with a source's, and `end`, are said of that source."""
+    """Moves errors into `source`: the block compiles a text that ends with the text of `source` and `end`."""
 
     def moved(span: Span) -> Span:
         start = len(span.file.text) - len(source.text + end)
         if span.start < start or not span.file.text.endswith(source.text + end):
             return span
-        return Span(source, *(min(place - start, len(source.text)) for place in (span.start, span.end)))
+        return Span(source, *(min(offset - start, len(source.text)) for offset in (span.start, span.end)))
 
     def placed(diagnostic: Diagnostic) -> Diagnostic:
         labels = tuple(replace(label, span=moved(label.span)) for label in diagnostic.labels)
@@ -143,7 +143,7 @@ def _body(asked: SourceFile) -> ast.Body:
 
 
 def _one_row(body: ast.Body) -> ast.Atom:
-    """The atom that a body is, if it has values only."""
+    """The body, if it is an atom whose arguments are values. Raises FlintlogError."""
     if not isinstance(body, ast.Atom):
         message = "this is not one row of a relation"
         raise FlintlogError([Diagnostic("E971", message, body.span, note="write it as in path(1, 3)")])
@@ -156,7 +156,7 @@ def _one_row(body: ast.Body) -> ast.Atom:
 
 
 def _kinds(compilation: Compilation, name: str) -> dict[str, Kind]:
-    """The variables of a question in the order of the text. Those of aggregates are their own."""
+    """The kinds of a question's variables, in the order of the text, without variables inside aggregates."""
     compilation.report.raise_if_errors()
     assert compilation.checked is not None
     found: dict[str, Kind] = {}
@@ -171,7 +171,7 @@ def _kinds(compilation: Compilation, name: str) -> dict[str, Kind]:
 
 
 def _free_name(taken: Collection[str], text: str) -> str:
-    """Of no relation, nor one that the question speaks of."""
+    """A name that is not `taken`, and that the question does not contain."""
     name = ANSWER
     while name in taken or name in text:
         name += "_"

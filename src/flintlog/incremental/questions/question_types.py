@@ -1,4 +1,4 @@
-"""The types of a question's variables, as the relations and records in which they stand tell."""
+"""The types of a question's variables, inferred from the relations and records in which they occur."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flintlog.types import AdtType, Field, RecordType, TypeTable
 
 @dataclass(frozen=True)
 class Types:
-    """Those of the columns of every relation, also of inline ones, and what they are."""
+    """The names of the column types of each relation, also of inline relations, and the definitions of the types."""
 
     columns: Mapping[str, Sequence[str]]
     table: TypeTable
@@ -24,7 +24,7 @@ def types_of(program: CheckedProgram) -> Types:
 
 
 def declared_types(body: ast.Body, types: Types) -> dict[str, str]:
-    """The types of variables that stand in atoms, alone or in records and branches there, or that equal such."""
+    """The types of variables that are arguments of atoms, parts of records or branches there, or equal to these."""
     found: dict[str, str] = {}
     for part in _parts(body):
         if isinstance(part, ast.Atom):
@@ -42,7 +42,7 @@ def declared_types(body: ast.Body, types: Types) -> dict[str, str]:
 
 
 def _enter(argument: ast.Argument, type: str, table: TypeTable, found: dict[str, str]) -> None:
-    """Enters the variables of an argument of a type."""
+    """Adds the variables of an argument of type `type` to `found`."""
     fields: Sequence[Field] = ()
     match argument, table.get(type):
         case ast.Variable(name), _:
@@ -58,7 +58,7 @@ def _enter(argument: ast.Argument, type: str, table: TypeTable, found: dict[str,
 
 
 def _parts(body: ast.Body) -> Iterator[ast.Body]:
-    """What binds variables: not what is negated or aggregated."""
+    """The atoms and constraints that bind variables: neither negated ones nor those of aggregates."""
     match body:
         case ast.Conjunction(items) | ast.Disjunction(items):
             for item in items:
