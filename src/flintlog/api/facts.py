@@ -1,6 +1,6 @@
-"""Facts that a caller hands over in Python (rows, frames, Arrow tables, a path), checked against the declaration.
+"""Facts from Python (rows, frames, Arrow tables, a path), checked against the relation's declaration.
 
-An engine that reads sources itself gets frames of Spark's as they are, and paths as sources."""
+An engine that reads sources itself receives Spark frames unchanged, and paths as sources."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _FORMATS = {
 def rows_of(
     relation: Relation, data: Any, types: TypeTable, word_size: int, report: Report, like: IoDirective | None = None
 ) -> list[Row]:
-    """The rows of a relation from whatever the caller has. Problems go into the report; rows are then left out. A file
-    of the format of the `.input` that it is `like` is read as that one."""
+    """The rows of a relation from the caller's `data`. Rows with problems are omitted, and the problems added to the
+    report. A file in the format of the `.input` `like` is read with the parameters of `like`."""
     try:
         if isinstance(data, str | PathLike):
             return _read(relation, data, types, word_size, report, like)
@@ -49,7 +49,7 @@ def rows_of(
 
 
 def source_of(relation: Relation, path: str | PathLike[str]) -> IoDirective:
-    """What an `.input` of that file would be; its ending says what it holds."""
+    """The `.input` directive for a file, whose ending says its format."""
     name = Path(path).with_suffix("") if Path(path).suffix == ".gz" else Path(path)
     params = {"IO": _FORMATS.get(name.suffix, "file"), "filename": str(path)}
     if not is_uri(str(path)):
@@ -60,7 +60,7 @@ def source_of(relation: Relation, path: str | PathLike[str]) -> IoDirective:
 
 
 def relation_for(name: str, relations: Mapping[str, Relation], report: Report) -> Relation | None:
-    """The relation to which a caller gives rows; None, and why in the report, if there is none or it takes none."""
+    """The relation of this name; None, with an error in the report, if the program lacks it or it cannot have rows."""
     relation = relations.get(name)
     if relation is None:
         report.error("E909", f"the program has no relation `{name}`", note=did_you_mean(name, relations))
@@ -72,17 +72,17 @@ def relation_for(name: str, relations: Mapping[str, Relation], report: Report) -
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a `.csv` is one that `.output` writes, with tabs, as Soufflé does."""
+    """Whether a `.csv` file has tabs, as `.output` and Soufflé write it, and no commas."""
     try:
         with path.open("rb") as stream:
             line = stream.readline(1 << 16)
-    except OSError:  # whoever reads it will say so
+    except OSError:  # its reader reports the error
         return False
     return b"\t" in line and b"," not in line
 
 
 def spark_frame(data: Any) -> Any:
-    """A DataFrame of Spark's, also from its imitation of pandas."""
+    """A Spark DataFrame, also from a frame of `pyspark.pandas`."""
     return data.to_spark() if hasattr(data, "to_spark") else data
 
 
@@ -125,7 +125,7 @@ def _checked(relation: Relation, data: Iterable[Any], types: TypeTable, word_siz
 
 
 def _parts(row: Any, names: Sequence[str]) -> Sequence[Any]:
-    """The values of a row. A relation with one column takes the values themselves, too."""
+    """The values of a row; any other value is a row of one column. Raises NotAValue."""
     if isinstance(row, Mapping):
         if row.keys() != set(names):
             raise NotAValue(f"has the keys {_listed(row)}; the relation has the columns {_listed(names)}")

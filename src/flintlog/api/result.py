@@ -1,4 +1,4 @@
-"""What a run gives back: relations by name, in the form the caller likes."""
+"""The result of a run: relations by name, as rows, Arrow tables or data frames."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RelationResult(Collection[Row]):
         return list(self._rows)
 
     def to_arrow(self) -> pyarrow.Table:
-        """An Arrow table; records and algebraic data types as their text."""
+        """The rows as an Arrow table, with records and branches as text."""
         from flintlog.api.arrow import to_arrow
 
         return to_arrow(self._relation, self._rows, self._types)
@@ -59,11 +59,10 @@ class RelationResult(Collection[Row]):
         print_rows(self.name, columns, self._rows, self._types, word_size=word_size, stdout=stream)
 
     def spark(self) -> Any:
-        """The rows as a DataFrame of Spark's; records and branches as their text. FlintlogError if the run was on
-        another engine."""
+        """The rows as a Spark DataFrame, with records and branches as text. Raises FlintlogError unless Spark ran."""
         frame: Callable[[], Any] | None = getattr(self._rows, "frame", None)
         if frame is None:
-            note = "run with spark=…, or make a frame of `to_arrow()`"
+            note = "run with spark=…, or make a frame from `to_arrow()`"
             raise FlintlogError([Diagnostic("E926", f"the rows of `{self.name}` are not on Spark", note=note)])
         return frame()
 
@@ -77,21 +76,21 @@ class RelationResult(Collection[Row]):
         return row in self._rows
 
     def __repr__(self) -> str:
-        # To count rows on Spark may take a job of minutes.
+        # Counting rows on Spark can take minutes.
         size = "on Spark" if hasattr(self._rows, "frame") else f"{len(self)} rows"
         return f"<{self.name}({', '.join(self.columns)}): {size}>"
 
 
 def unknown_relation(name: str, known: Iterable[str]) -> KeyError:
-    """What to raise for a relation that there is not."""
+    """The error for a relation that the program lacks."""
     names = list(known)
     hint = did_you_mean(name, names) or f"relations: {', '.join(names)}"
     return KeyError(f"the program has no relation `{name}`; {hint}")
 
 
 class Result(Mapping[str, RelationResult]):
-    """The relations of a program after a run. `warnings` is what was odd about it: extra columns in a facts file, a
-    `match` whose pattern is none."""
+    """The relations of a program after a run. `warnings` are problems that did not end the run: extra columns in a
+    facts file, an invalid pattern of `match`."""
 
     def __init__(
         self, program: Program, rows: Mapping[str, Collection[Row]], warnings: Sequence[Diagnostic] = ()

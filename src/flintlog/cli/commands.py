@@ -1,4 +1,4 @@
-"""What each command does. A function per command; its result is the exit code."""
+"""The commands: a function for each, which returns the exit code."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def db(args: Namespace) -> int:
 
     if args.action == "create":
         program = _load(args)
-        # Relations without rules and inputs are filled later.
+        # W201 is about relations without rules and inputs; here transactions will fill them.
         _show_warnings(program, args.no_warn, but=("W201",))
         return db_commands.create(args, program)
     code: int = getattr(db_commands, args.action)(args)
@@ -112,8 +112,7 @@ def db(args: Namespace) -> int:
 
 
 def _silence_py4j() -> None:
-    """Keeps what py4j logs about a call that was interrupted from the terminal: it goes to the root logger, which
-    prints where it has no handler."""
+    """Keeps py4j's messages about interrupted calls off the terminal: the root logger prints if it has no handler."""
     import logging
 
     logging.getLogger().addHandler(logging.NullHandler())
@@ -122,7 +121,7 @@ def _silence_py4j() -> None:
 def _spark_options(args: Namespace) -> SparkOptions:
     master = args.master
     if master is None and args.engine == "spark" and args.jobs is not None and "PYSPARK_GATEWAY_PORT" not in os.environ:
-        master = f"local[{'*' if args.jobs == 'auto' else args.jobs}]"  # spark-submit, if it called, has said another
+        master = f"local[{'*' if args.jobs == 'auto' else args.jobs}]"  # spark-submit sets a master itself
     return spark_options(
         master=master,
         strategy=args.strategy,
@@ -140,13 +139,13 @@ def _load(args: Namespace) -> Program:
 
 
 def _macro(definition: str) -> tuple[str, str]:
-    """As a C compiler's -D: a name alone means 1."""
+    """The name and value of a macro; as for a C compiler's -D, the default value is 1."""
     name, given, value = definition.partition("=")
     return name, value if given else "1"
 
 
 def _show_warnings(program: Program, silent: bool, but: Sequence[str] = ()) -> None:
-    """Shows all warnings; errors among them are raised later, once, by whoever needs the program."""
+    """Prints all warnings. Errors are raised later, when the program is first used."""
     if not silent:
         for problem in program.check():
             if not problem.is_error and problem.code not in but:

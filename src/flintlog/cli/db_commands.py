@@ -1,4 +1,4 @@
-"""What each action of `flintlog db` does. A function per action; its result is the exit code."""
+"""The actions of `flintlog db`: a function for each, which returns the exit code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def create(args: Namespace, program: Program) -> int:
     budget = BUDGET if args.budget is None else args.budget
     started = time.perf_counter()
     functors = _functors(args)
-    with Database.create(  # nothing is updated before it is closed
+    with Database.create(  # prepare=False: no update comes before `close`
         args.directory, program, facts_dir=facts_dir, budget=budget, functors=functors, prepare=False
     ) as database:
         rows = sum(len(database[name]) for name in database)
@@ -39,13 +39,14 @@ def create(args: Namespace, program: Program) -> int:
 
 
 def update(args: Namespace) -> int:
-    said = [(there, *_named_file(text)) for there in (False, True) for text in (args.insert if there else args.delete)]
-    if not said:
-        note = "say --insert REL=FILE or --delete REL=FILE"
-        raise FlintlogError([Diagnostic("E900", "there is nothing to change", note=note)])
+    changes = [("delete", *_named_file(text)) for text in args.delete]  # first: a row in both stays
+    changes += [("insert", *_named_file(text)) for text in args.insert]
+    if not changes:
+        note = "use --insert REL=FILE or --delete REL=FILE"
+        raise FlintlogError([Diagnostic("E900", "no change is given", note=note)])
     with _transaction(args) as change:
-        for there, relation, file in said:  # a row that goes and comes stays
-            (change.insert if there else change.delete)(relation, file)
+        for kind, relation, file in changes:
+            getattr(change, kind)(relation, file)
     return 0
 
 
@@ -73,7 +74,7 @@ def query(args: Namespace) -> int:
         if found.columns:
             try:
                 found.print(sys.stdout, word_size=database.word_size)
-            except FlintlogError as error:  # whose note is for output in files
+            except FlintlogError as error:  # its note is about output files
                 raise FlintlogError([replace(some, note=None) for some in error.diagnostics]) from None
         else:
             print("true" if len(found) else "false")
@@ -94,7 +95,8 @@ def check(args: Namespace) -> int:
         counts = _count(sum(len(database[name]) for name in database), "row"), _count(database.epoch, "transaction")
     for problem in problems:
         print(problem)
-    print(f"{args.directory}: {'not ' if problems else ''}as computed anew ({', '.join(counts)})", file=sys.stderr)
+    verdict = "differs from" if problems else "equals"
+    print(f"{args.directory}: {verdict} a new computation ({', '.join(counts)})", file=sys.stderr)
     return 1 if problems else 0
 
 
@@ -117,18 +119,18 @@ def _opened(args: Namespace, *, read_only: bool = False) -> Database:
 
 @contextmanager
 def _transaction(args: Namespace) -> Iterator[Transaction]:
-    """What is told to it is committed at the end, and what it changed is shown; an interrupt says what came of it."""
+    """A transaction that is committed and printed when the block ends. An interrupt says whether it was committed."""
     outcome = "nothing has changed"
     try:
         with _opened(args) as database:
             epoch = database.epoch
-            _make_room_for_changes(args)
+            _create_changes_directory(args)
             try:
                 with database.transaction(args.strategy) as change:
                     yield change
             finally:
                 if database.epoch > epoch:
-                    outcome = "the transaction is committed, what it changed is not shown"
+                    outcome = "the transaction is committed, but its changes were not printed"
             with uninterrupted():
                 _show(change, args)
                 outcome = "the transaction is committed"
@@ -140,8 +142,8 @@ def _functors(args: Namespace) -> Mapping[str, Callable[..., Any]]:
     return load_functors(Path(args.functors)) if args.functors else {}
 
 
-def _make_room_for_changes(args: Namespace) -> None:
-    """Finds out whether changes can be written before there are any."""
+def _create_changes_directory(args: Namespace) -> None:
+    """Creates the directory for changes. Before the transaction, so that a failure leaves the database unchanged."""
     if args.changes:
         try:
             Path(args.changes).mkdir(parents=True, exist_ok=True)
@@ -159,10 +161,10 @@ def _named_file(text: str) -> tuple[str, str]:
 
 
 def _show(change: Transaction, args: Namespace) -> None:
-    """Says how many rows came and went in each output, and writes them where they are wanted."""
+    """Prints how many rows of each output were inserted and deleted, and writes them to the directory for changes."""
     for warning in change.warnings:
         print(warning.render(), file=sys.stderr)
-    note = "the transaction is committed all the same; only its changes are not {}"
+    note = "the transaction is committed, but its changes were not {}"
     if args.changes:
         try:
             change.result.write(Path(args.changes))
@@ -175,7 +177,7 @@ def _show(change: Transaction, args: Namespace) -> None:
         if not is_no_room(error):
             raise
         message = f"cannot write the output: {error.strerror}"
-        raise FlintlogError([Diagnostic("E712", message, note=note.format("shown"))]) from None
+        raise FlintlogError([Diagnostic("E712", message, note=note.format("printed"))]) from None
 
 
 def _print(changes: Changes, args: Namespace) -> None:

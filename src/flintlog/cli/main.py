@@ -1,4 +1,4 @@
-"""`flintlog`: reads the command line, runs a command, and turns what went wrong into a message and an exit code.
+"""`flintlog`: reads the command line, runs a command, and turns errors into messages and exit codes.
 
 Exit codes: 0 done, 1 the user's mistake, 2 a bug of Flintlog's, 130 interrupted.
 """
@@ -33,7 +33,7 @@ def _program_options(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         action="append",
         default=[],
-        help="where included files are looked for too",
+        help="search included files there, too",
     )
     command.add_argument(
         "-M", "--macro", metavar="NAME[=VALUE]", action="append", default=[], help="define a macro of the preprocessor"
@@ -61,12 +61,12 @@ def _spark_options(command: argparse.ArgumentParser) -> None:
         "--strategy", metavar="NAME", help="auto, dataframe, decomposed, resident or single (default: auto)"
     )
     spark.add_argument("--partitions", metavar="N", type=int, help="parts of a stratum (default: as many as slots)")
-    spark.add_argument("--checkpoint-dir", metavar="DIR", help="where checkpoints and snapshots go")
-    spark.add_argument("--checkpoint-every", metavar="K", type=int, help="rounds between two of them (default: 20)")
+    spark.add_argument("--checkpoint-dir", metavar="DIR", help="the directory for checkpoints and snapshots")
+    spark.add_argument("--checkpoint-every", metavar="K", type=int, help="rounds between two checkpoints (default: 20)")
     spark.add_argument(
         "--bad-records",
         metavar="refuse|DIR",
-        help="what to do with rows that do not fit: refuse them, or where to put them (default: refuse)",
+        help="refuse rows that do not fit, or write them to DIR (default: refuse)",
     )
 
 
@@ -77,9 +77,9 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="run a program", description="Run a program: facts in, results out.")
     _program_options(run)
-    run.add_argument("-F", "--fact-dir", metavar="DIR", default=".", help="where facts files are (default: here)")
+    run.add_argument("-F", "--fact-dir", metavar="DIR", default=".", help="directory of facts files (default: here)")
     run.add_argument(
-        "-D", "--output-dir", metavar="DIR", default=".", help="where results go; `-` for stdout (default: here)"
+        "-D", "--output-dir", metavar="DIR", default=".", help="directory for results; `-` for stdout (default: here)"
     )
     run.add_argument(
         "-j",
@@ -98,11 +98,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--verify-passes", action="store_true", help="check the optimizer's work after each pass")
     run.add_argument("--functors", metavar="FILE.py", help="functors in Python (default: functors.py by the program)")
     run.add_argument(
-        "--memory-limit", metavar="SIZE", help="how much memory a run may take, as 500M or 2G (default: 80 %% of it)"
+        "--memory-limit", metavar="SIZE", help="memory that a run may use, as 500M or 2G (default: 80 %% of all)"
     )
     talk = run.add_mutually_exclusive_group()
     talk.add_argument("--quiet", action="store_true", help="print results and errors only")
-    talk.add_argument("--progress", action="store_true", help="say how far a run is, also where nobody watches")
+    talk.add_argument("--progress", action="store_true", help="print progress, also if stderr is no terminal")
 
     check = commands.add_parser("check", help="show every problem of a program")
     _program_options(check)
@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             try:
                 return _run(_parser().parse_args(argv))
             except Exception as error:
-                if heard:  # an import, and what C has called, make something else of it
+                if heard:  # imports, and Python called from C, turn it into other errors
                     raise KeyboardInterrupt from error
                 return _bug(error)
     except KeyboardInterrupt as interrupt:
@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """The interrupts that have come; each raises KeyboardInterrupt, as usual."""
+    """A list of the interrupts received in the block; each raises KeyboardInterrupt, as usual."""
     heard: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -144,7 +144,7 @@ def _interrupts() -> Iterator[list[int]]:
 
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-        yield heard  # somebody else deals with them
+        yield heard  # the program has a handler of its own
         return
     signal.signal(signal.SIGINT, hear)
     try:
@@ -154,7 +154,7 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    # The compiler is imported only now: help and mistakes on the command line answer at once.
+    # The compiler is imported only here, so that help and errors in options appear at once.
     from flintlog.cli import commands
     from flintlog.diagnostics import Diagnostic, FlintlogError
 
@@ -170,7 +170,7 @@ def _run(args: argparse.Namespace) -> int:
         print(Diagnostic("E802", "the program needs more memory than there is", note=note).render(), file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody left to tell.
+        # The reader of the output has ended: no message would reach it.
         let_go_of_output()
         return 0
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A line that says how far a long run is."""
+"""A line that shows the progress of a long run."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TextIO
 
 from flintlog.engines.protocol import Progress
 
-PATIENCE = 1.0  # seconds before the first word
-ON_TERMINAL, IN_LOG = 0.2, 2.0  # seconds between two
+PATIENCE = 1.0  # seconds before the first line
+ON_TERMINAL, IN_LOG = 0.2, 2.0  # seconds between two lines
 
 
 class ProgressLine:
-    """Writes one line over and over on a terminal, a new one now and then elsewhere."""
+    """Rewrites one line on a terminal; elsewhere writes a new line at intervals."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._terminal = stream.isatty()
-        self._started = self._said = time.monotonic()
+        self._started = self._written = time.monotonic()
         self._rows = 0
         self._width = 0
 
@@ -29,24 +29,24 @@ class ProgressLine:
             self._stream.flush()
             return
         pause = ON_TERMINAL if self._terminal else IN_LOG
-        if now - self._started < PATIENCE or now - self._said < pause:
+        if now - self._started < PATIENCE or now - self._written < pause:
             return
-        speed = max(0, progress.rows - self._rows) / (now - self._said)
-        self._said, self._rows = now, progress.rows
+        speed = max(0, progress.rows - self._rows) / (now - self._written)
+        self._written, self._rows = now, progress.rows
         new = f", {progress.delta:,} new" if progress.delta else ""
-        self._say(
+        self._write(
             f"stratum {progress.stratum}/{progress.strata}, round {progress.round}: "
             f"{progress.relation} has {progress.rows:,} rows{new} ({speed:,.0f} rows/s, {now - self._started:.0f} s)"
         )
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         end = "\r" if self._terminal else "\n"
         self._stream.write(text.ljust(self._width) + end)
         self._stream.flush()
         self._width = len(text) if self._terminal else 0
 
     def clear(self) -> None:
-        """Takes the line away, before results or errors are shown."""
+        """Erases the line, so that results or errors can follow."""
         if self._width:
             self._stream.write(" " * self._width + "\r")
             self._width = 0

@@ -37,7 +37,7 @@ def test_facts_come_and_go(here: Path) -> None:
     assert (here / "out/path.inserted.csv").read_text() == "1\t4\n2\t4\n3\t4\n"
     done = flintlog("db", "update", "db", "--delete", "edge=new.facts", "--strategy", "dred", cwd=here)
     assert done.stdout == "path\t+0\t-3\n"
-    assert flintlog("db", "check", "db", cwd=here).stderr == "db: as computed anew (5 rows, 2 transactions)\n"
+    assert flintlog("db", "check", "db", cwd=here).stderr == "db: equals a new computation (5 rows, 2 transactions)\n"
     assert flintlog("db", "compact", "db", cwd=here).returncode == 0
     assert (here / "db/snapshot-2").is_dir()
 
@@ -125,7 +125,7 @@ def test_what_is_committed_and_cannot_be_told_is_said(here: Path) -> None:
     (here / "out/path.inserted.csv").mkdir(parents=True)
     done = flintlog("db", "update", "db", "--insert", "edge=new.facts", "--changes", "out", cwd=here)
     assert done.returncode == 1
-    assert "the transaction is committed all the same" in done.stderr
+    assert "the transaction is committed, but its changes were not" in done.stderr
     assert flintlog("db", "query", "db", "path(1, 4)", cwd=here).stdout == "true\n"
 
 
@@ -136,7 +136,7 @@ def test_what_is_committed_and_cannot_be_shown_is_said(here: Path) -> None:
         done = subprocess.run(command, cwd=here, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("error[E712]: cannot write the output: ")
-    assert "the transaction is committed all the same" in done.stderr
+    assert "the transaction is committed, but its changes were not" in done.stderr
     assert flintlog("db", "query", "db", "path(1, 4)", cwd=here).stdout == "true\n"
 
 
