@@ -8,8 +8,8 @@ import pytest
 from tests.incremental.states import Database, assert_equation
 
 from flintlog.engines.local.plan import Plan, plan_query
+from flintlog.incremental.rows import planner
 from flintlog.incremental.rows.preparation import Preparation
-from flintlog.incremental.rules import instances
 from flintlog.incremental.strategies import switch
 from flintlog.incremental.strategies.switch import Allowance, Outcome, OverBudget, Switch
 
@@ -111,7 +111,7 @@ def test_after_preparation_nothing_is_planned(monkeypatch: pytest.MonkeyPatch) -
         plans.append(plan_query(*args, **named))
         return plans[-1]
 
-    monkeypatch.setattr(instances, "plan_query", watched)
+    monkeypatch.setattr(planner, "plan_query", watched)
     database = Database(PATHS, {"e": EDGES})
     assert not plans
     database.state.prepare()

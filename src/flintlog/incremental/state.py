@@ -13,18 +13,15 @@ import numpy as np
 
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.row_strata import encode
-from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.local.vector import Vectors
-from flintlog.engines.local.workers import Workers
 from flintlog.engines.protocol import Evaluation
 from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.rows.distinct import each_once
 from flintlog.incremental.rows.lookup import Lookup
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation, StoredRows
-from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rows.planner import Planner
 from flintlog.incremental.rules.clause import clause_of
 from flintlog.incremental.rules.flattened_program import FlattenedProgram, Part
 from flintlog.incremental.rules.instance_rounds import ClauseRounds
@@ -61,12 +58,10 @@ class State:
         flattened: FlattenedProgram,
         machine: Machine,
         evaluation: Evaluation,
-        threads: int = 1,
         budget: float | None = BUDGET,
     ) -> None:
         self.flattened, self.machine, self.budget = flattened, machine, budget
-        self._evaluation, self._threads = evaluation, threads
-        self._vectors, self._workers = Vectors(machine), Workers(1)
+        self._evaluation = evaluation
         self.kept: dict[str, MaintainedRelation] = {}
         self.strata: Strata = {}
         self.recomputed: Mapping[str, str] = {}  # what the last update computed again, and why
@@ -74,10 +69,8 @@ class State:
         self._before = flattened, self.strata
         # The strata that an update has come to which is not done, each as it was before.
         self._reached: Strata = {}
-        self._preparation = Preparation()
+        self._planner = Planner(machine, self.kept)
         self._workspace = Workspace()
-        # What rules find out together about the relations of an update.
-        self._statistics = Statistics(lambda rows: self.kept[str(rows.source)].relation)
 
     def bootstrap(self, given: Mapping[str, ColumnFacts]) -> None:
         """Computes everything from the facts that are given."""
@@ -123,7 +116,7 @@ class State:
             for prepare, rows in stratum.preparations(self.kept, self._workspace):
                 if time.perf_counter() + SECONDS_A_ROW * rows < end:
                     prepare()
-        self._statistics.forget()
+        self._planner.statistics.forget()
 
     def _make_room_for_symbols(self, end: float) -> None:
         known = len(self.machine.known)
@@ -140,20 +133,20 @@ class State:
     def computed_anew(self) -> State:
         """The same facts and rules, computed from nothing."""
         given = {name: kept.facts(np.flatnonzero(kept.given[: kept.known])) for name, kept in self.kept.items()}
-        fresh = State(self.flattened, self.machine, self._evaluation, self._threads, budget=None)
+        fresh = State(self.flattened, self.machine, self._evaluation, budget=None)
         fresh.bootstrap({name: facts for name, facts in given.items() if name not in self.flattened.constants})
         return fresh
 
     def no_counts(self, relations: Iterable[str]) -> dict[str, RoundCounts]:
         """Where counts of rounds may go."""
-        return {name: RoundCounts(name, self._vectors, self._workers, self._preparation) for name in relations}
+        return {name: RoundCounts(name, self._planner) for name in relations}
 
     def start(
         self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation], program: Program | None = None
     ) -> Bootstrap:
         """A run that has computed nothing yet, of the state's program or another one."""
         program = program or self.flattened.program
-        return Bootstrap(program, facts, known, self.machine, self._threads, self._evaluation)
+        return Bootstrap(program, facts, known, self.machine, self._evaluation)
 
     def _start_again(self, facts: Mapping[str, ColumnFacts], known: Mapping[str, Relation]) -> Bootstrap:
         """A run that knows of no other relations: making all of a large program takes longer than a small stratum."""
@@ -167,21 +160,12 @@ class State:
 
     def _clause(self, part: Part, rule: Rule) -> ClauseUpdate:
         clause = clause_of(rule, part.stratum.relations)
-        instances = Instances(clause, self.kept, self._vectors, self._workers, self._statistics, self._preparation)
-        return ClauseUpdate(rule, instances, ClauseRounds(clause, self.kept))
+        return ClauseUpdate(rule, Instances(clause, self._planner), ClauseRounds(clause, self.kept))
 
     def _fold(self, part: Part) -> FoldUpdate | None:
         if part.fold is None:
             return None
-        return FoldUpdate(
-            part.stratum.relations[0],
-            part.fold,
-            self.kept,
-            self._vectors,
-            self._workers,
-            self._statistics,
-            self._preparation,
-        )
+        return FoldUpdate(part.stratum.relations[0], part.fold, self._planner)
 
     def _by_key(self, part: Part) -> Lookup | None:
         if part.best is None:
@@ -190,7 +174,7 @@ class State:
         schema = [Column(f"c{position}", kind) for position, kind in enumerate(kinds)]
         keys = [column.name for position, column in enumerate(schema) if position != part.best.position]
         name = part.best.relation
-        return Lookup(lambda: self.kept[name], schema, keys, self._vectors, self._workers, self._preparation)
+        return Lookup(lambda: self.kept[name], schema, keys, self._planner)
 
     # --- Updates ----------------------------------------------------------------------------------
 
@@ -211,7 +195,7 @@ class State:
         lost = {name: self._marked(name, columns, given=False) for name, columns in deleted.items()}
         gained = {name: self._marked(name, columns, given=True) for name, columns in inserted.items()}
         bits = self.machine.words.size
-        allowance = Allowance(self.budget if strategy == "auto" else None, self._preparation)
+        allowance = Allowance(self.budget if strategy == "auto" else None, self._planner.preparation)
         epoch = Epoch(
             self.flattened,
             self.kept,
@@ -296,7 +280,7 @@ class State:
             )
 
     def _rules_are_settled(self) -> None:
-        self._statistics.forget()
+        self._planner.statistics.forget()
         for changes in self._changes_of_rules.values():
             for clause in (*changes.lost, *changes.gained):
                 clause.rounds.before = clause.rounds.after = True

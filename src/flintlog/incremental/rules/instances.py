@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,20 +11,14 @@ import numpy as np
 
 from flintlog.engines.local.kernel_stage import KernelStage
 from flintlog.engines.local.pipeline import Pipeline
-from flintlog.engines.local.plan import plan_query
-from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.local.vector import Vectors
-from flintlog.engines.local.workers import Workers
 from flintlog.engines.queries.query import Query
 from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.rows.chosen_rows import ChosenRows
-from flintlog.incremental.rows.maintained_relation import MaintainedRelation
-from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rows.planner import Planner
 from flintlog.incremental.rules.bindings import Bindings
 from flintlog.incremental.rules.clause import Clause
-from flintlog.ir.nodes import Node
 from flintlog.ir.scalar import Scalar
 from flintlog.ir.visit import columns_of
 
@@ -83,31 +77,22 @@ class Instances:
     """Finds the instances of one clause among all rows of the logs, present or deleted: the rounds of their rows say
     which instances hold. Negated literals are not tested."""
 
-    def __init__(
-        self,
-        clause: Clause,
-        kept: Mapping[str, MaintainedRelation],
-        vectors: Vectors,
-        workers: Workers,
-        statistics: Statistics,
-        preparation: Preparation,
-    ) -> None:
-        self.clause, self._kept, self._vectors, self._workers = clause, kept, vectors, workers
-        self._statistics, self._preparation = statistics, preparation
+    def __init__(self, clause: Clause, planner: Planner) -> None:
+        self.clause, self._planner, self._relations = clause, planner, planner.relations
         needed = {name for place in clause.places for value in place.values for name in columns_of(value)}
         needed |= {name for value in clause.output for name in columns_of(value)}
         kinds = {variable.name: variable for rows in clause.rows for variable in rows.variables}
         kinds |= {step.column.name: step.column for step in clause.steps if hasattr(step, "column")}
         self._variables = [kinds[name] for name in sorted(needed)]
-        self._values = [[vectors.column(value) for value in place.values] for place in clause.places]
-        self._output = [vectors.column(value) for value in clause.output]
+        self._values = [[planner.vectors.column(value) for value in place.values] for place in clause.places]
+        self._output = [planner.vectors.column(value) for value in clause.output]
         self._places: dict[int, _Start] = {}
         self._heads: dict[int | None, _Start] = {}
-        self._everything = _Start(None, Bindings((), vectors.machine))
+        self._everything = _Start(None, Bindings((), planner.machine))
 
     @property
     def machine(self) -> Machine:
-        return self._vectors.machine
+        return self._planner.machine
 
     def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
         """The instances that have one of `rows` at literal number `place`."""
@@ -117,7 +102,7 @@ class Instances:
 
     def of_head(self, rows: ChosenRows) -> Iterator[Found]:
         """The instances whose head is one of `rows`."""
-        head, start = self._kept[self.clause.relation], self._of_head()
+        head, start = self._relations[self.clause.relation], self._of_head()
         for found in self._from(start, rows.columns, rows.size):
             if not start.bindings.is_exact:
                 found = found.chosen(np.isin(head.find(found.head, found.size), rows.places))
@@ -148,7 +133,7 @@ class Instances:
 
     def rows_read(self) -> int:
         """The number of rows in the logs of all literals."""
-        return sum(self._kept[place.relation].known for place in self.clause.places)
+        return sum(self._relations[place.relation].known for place in self.clause.places)
 
     def preparations(self, but: int) -> Iterator[tuple[Callable[[], object], int]]:
         """Functions that plan the searches of an update of best values, each with the number of rows that it reads.
@@ -175,7 +160,7 @@ class Instances:
         return start
 
     def _start(self, literal: int | None, values: Sequence[Scalar], *, is_whole: bool = True) -> _Start:
-        return _Start(literal, Bindings(values, self._vectors.machine, is_whole=is_whole))
+        return _Start(literal, Bindings(values, self._planner.machine, is_whole=is_whole))
 
     def _from(self, start: _Start, columns: Sequence[Array], size: int) -> Iterator[Found]:
         """The instances that match one of the rows, and others if the bindings are not exact."""
@@ -190,29 +175,22 @@ class Instances:
         rows = []
         for place, values in zip(self.clause.places, self._values, strict=True):
             columns = [value(batch, size) for value in values]
-            rows.append(self._kept[place.relation].find(columns, size))
+            rows.append(self._relations[place.relation].find(columns, size))
         return Found(rows, [value(batch, size) for value in self._output], size)
 
     # --- Pipelines --------------------------------------------------------------------------------
 
     def _pipeline(self, start: _Start) -> Pipeline:
-        relations = [self._source(rows.source) for rows in self.clause.rows]
+        relations = [self._planner.stored(rows.source) for rows in self.clause.rows]
         if start.made is None or not start.made.fits(relations):
-            with self._preparation:
+            with self._planner.preparation:
                 start.made = _Made(self._made(start), relations, [relation.visible for relation in relations])
         return start.made.pipeline
 
     def _made(self, start: _Start) -> Pipeline:
-        given = start.bindings.names
         rows = [literal for i, literal in enumerate(self.clause.rows) if i != start.literal]
         query = Query([*rows, *self.clause.steps], list(self._variables))
-        plan = plan_query(query, None, self._statistics, given=given)
-        pipeline = Pipeline(plan, self._vectors, self._source, self._workers, given=sorted(given) if given else None)
-        pipeline.prepare()
+        pipeline = self._planner.pipeline(query, sorted(start.bindings.names))
         for place in self.clause.places:
-            self._kept[place.relation].places.sync()
+            self._relations[place.relation].places.sync()
         return pipeline
-
-    def _source(self, source: str | Node) -> Relation:
-        assert isinstance(source, str)
-        return self._kept[source].relation

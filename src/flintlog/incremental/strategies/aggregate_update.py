@@ -7,43 +7,26 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from flintlog.engines.local.computed_nodes import Nodes
-from flintlog.engines.local.statistics import Statistics
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.local.vector import Vectors
-from flintlog.engines.local.workers import Workers
 from flintlog.incremental.rows.distinct import distinct
 from flintlog.incremental.rows.lookup import Lookup
-from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
-from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rows.planner import Planner
 from flintlog.ir.nodes import Aggregate, Scan
 
 
 class FoldUpdate:
     """An aggregate over scans, and the relation that has its rows."""
 
-    def __init__(
-        self,
-        name: str,
-        fold: Aggregate,
-        kept: Mapping[str, MaintainedRelation],
-        vectors: Vectors,
-        workers: Workers,
-        statistics: Statistics,
-        preparation: Preparation,
-    ) -> None:
-        self._name, self._fold, self._kept, self._vectors, self._workers = name, fold, kept, vectors, workers
-        self._statistics, self._preparation = statistics, preparation
+    def __init__(self, name: str, fold: Aggregate, planner: Planner) -> None:
+        self._name, self._fold, self._planner, self._relations = name, fold, planner, planner.relations
         self._sources = [source for source in (fold.input, fold.keys) if isinstance(source, Scan)]
         scans = (*self._sources, Scan(name, fold.schema))
         self._by_keys = [self._by_key(scan) for scan in scans]
 
     def _by_key(self, scan: Scan) -> Lookup:
-        kept = self._kept
-        return Lookup(
-            lambda: kept[scan.relation], scan.schema, self._fold.by, self._vectors, self._workers, self._preparation
-        )
+        return Lookup(lambda: self._relations[scan.relation], scan.schema, self._fold.by, self._planner)
 
     def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
         """What makes ready what `run` needs, with the rows it looks at."""
@@ -55,15 +38,16 @@ class FoldUpdate:
         fold = self._fold
         current = {source.relation: Relation(source.relation, len(source.schema)) for source in self._sources}
         for source, by_keys in zip(self._sources, self._by_keys, strict=False):
-            kept, relation = self._kept[source.relation], current[source.relation]
-            rows = by_keys.places(keys)
+            kept, relation = self._relations[source.relation], current[source.relation]
+            rows = by_keys.positions(keys)
             rows = rows[kept.new[rows] != NEVER]
             relation.insert(kept.columns(rows), rows.size)
             relation.next_round()
-        nodes = Nodes(self._vectors, current.__getitem__, lambda name, arity: Relation(name, arity), self._workers)
+        planner = self._planner
+        nodes = Nodes(planner.vectors, current.__getitem__, lambda name, arity: Relation(name, arity), planner.workers)
         result = nodes.source(fold)
-        kept = self._kept[self._name]
-        before = self._by_keys[-1].places(keys)
+        kept = self._relations[self._name]
+        before = self._by_keys[-1].positions(keys)
         after = kept.enter(result.columns(), result.size)
         kept.set_round(np.setdiff1d(before[kept.new[before] != NEVER], after), NEVER)
         kept.set_round(after[kept.new[after] == NEVER], 1)
@@ -72,8 +56,8 @@ class FoldUpdate:
         """About how many rows belong to some groups, if rows of them have changed: large groups change more often."""
         result = 0.0
         for source in self._sources:
-            names, kept = [column.name for column in source.schema], self._kept[source.relation]
-            group = self._statistics.group_size(kept.relation, tuple(names.index(by) for by in self._fold.by))
+            names, kept = [column.name for column in source.schema], self._relations[source.relation]
+            group = self._planner.statistics.group_size(kept.relation, tuple(names.index(by) for by in self._fold.by))
             result += min(kept.size, keys[0].size * group)
         return result
 
@@ -82,7 +66,7 @@ class FoldUpdate:
         keys: list[list[Array]] = []
         for source in self._sources:
             if source.relation in changed:
-                columns = self._kept[source.relation].columns(changed[source.relation])
+                columns = self._relations[source.relation].columns(changed[source.relation])
                 named = dict(zip([column.name for column in source.schema], columns, strict=True))
                 keys.append([named[by] for by in self._fold.by])
         affected = [np.concatenate(column) for column in zip(*keys, strict=True)]

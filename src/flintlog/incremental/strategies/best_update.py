@@ -119,7 +119,7 @@ class BestUpdate(RuleUpdate):
             return
         chosen = ChosenRows(self._rows, rows)
         keys = self._keys(chosen.columns)
-        known = self._by_key.places(keys)
+        known = self._by_key.positions(keys)
         known = known[self._rows.given[known]]
         yield self._rows.columns(known), np.zeros(known.size, np.int64)
         for clause in self._clauses:
@@ -148,11 +148,11 @@ class BestUpdate(RuleUpdate):
             return levels
         columns, levels = self._best_of(columns, levels)
         rows = self._rows.enter(columns, levels.size)
-        before = self._by_key.places(self._keys(columns))
+        before = self._by_key.positions(self._keys(columns))
         before = before[self._rows.new[before] != NEVER]
         is_new = self._best_among(rows, before)
         chosen = rows[is_new]
-        replaced = self._by_key.places(self._keys(self._rows.columns(chosen))) if chosen.size else chosen
+        replaced = self._by_key.positions(self._keys(self._rows.columns(chosen))) if chosen.size else chosen
         self._rows.set_round(replaced[self._rows.new[replaced] != NEVER], NEVER)
         self._rows.set_round(chosen, levels[is_new].astype(np.int32))
         return chosen

@@ -28,10 +28,9 @@ class Bootstrap(ColumnarRun):
         facts: Mapping[str, ColumnFacts],
         known: Mapping[str, Relation],
         machine: Machine,
-        threads: int,
         evaluation: Evaluation,
     ) -> None:
-        super().__init__(program, facts, machine, threads, evaluation)
+        super().__init__(program, facts, machine, 1, evaluation)
         self.store.update(known)
         self.lent = frozenset(known)
         self.given = {name: relation.size for name, relation in self.store.items()}

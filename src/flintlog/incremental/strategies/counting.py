@@ -16,12 +16,10 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.engines.local.vector import Vectors
-from flintlog.engines.local.workers import Workers
 from flintlog.incremental.rows.lookup import Lookup
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
-from flintlog.incremental.rows.preparation import Preparation
+from flintlog.incremental.rows.planner import Planner
 from flintlog.incremental.rules.instances import Found
 from flintlog.incremental.strategies.rule_update import (
     ClauseUpdate,
@@ -39,10 +37,10 @@ from flintlog.types import Kind
 class RoundCounts:
     """For each row of a relation and each round: in how many ways the row comes in it."""
 
-    def __init__(self, name: str, vectors: Vectors, workers: Workers, preparation: Preparation) -> None:
+    def __init__(self, name: str, planner: Planner) -> None:
         self._pairs = MaintainedRelation(Relation(f"{name} by rounds", 2))
         schema = Column("row", Kind.NUMBER), Column("round", Kind.NUMBER)
-        self._by_row = Lookup(lambda: self._pairs, schema, ("row",), vectors, workers, preparation)
+        self._by_row = Lookup(lambda: self._pairs, schema, ("row",), planner)
 
     def add(self, rows: Array, rounds: Array, number: Array | int) -> None:
         """Counts more, or fewer, ways."""
@@ -58,7 +56,7 @@ class RoundCounts:
 
     def rounds_of(self, rows: Array) -> tuple[Array, Array]:
         """All rounds in which some rows come: pairs of a row and a round."""
-        pairs = self._by_row.places([rows])
+        pairs = self._by_row.positions([rows])
         row, round = self._pairs.columns(pairs[self._pairs.counts[pairs] > 0])
         return row, round
 
