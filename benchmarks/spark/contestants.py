@@ -61,9 +61,10 @@ def _timed(run: Callable[[], Any]) -> Reply:
 
 def _flintlog(spark: Any, job: Job, strategy: str) -> Reply:
     """As `flintlog run` does it: only what `.printsize` and `.output` ask for is computed, sizes are just counted."""
-    from flintlog.api.run import Run, evaluate
+    from flintlog.api.run import evaluate
     from flintlog.api.user_program import Program
-    from flintlog.engines.protocol import Progress
+    from flintlog.engines.protocol import Progress, RunOptions
+    from flintlog.engines.spark.engine import SparkEngine
     from flintlog.engines.spark_options import SparkOptions
 
     reply = Reply(0.0, {})
@@ -78,15 +79,14 @@ def _flintlog(spark: Any, job: Job, strategy: str) -> Reply:
     started = time.perf_counter()
     program = Program.load(job.program).optimised()
     shown = {kind: frozenset(d.relation for d in program.io if d.kind == kind) for kind in ("output", "printsize")}
-    run = Run(
+    options = RunOptions(
         facts_dir=job.facts,
-        engine="spark",
         wanted=shown["output"],
         sized=shown["printsize"],
         spark=SparkOptions(session=spark, strategy=strategy, partitions=job.partitions),
         progress=watch,
     )
-    rows = evaluate(program, run)
+    rows = evaluate(program, SparkEngine(), options)
     reply.printed = {name: str(len(rows[name])) for name in shown["printsize"]}
     for name in shown["output"]:
         reply.printed[name] = "\n".join("\t".join(map(str, row)) for row in rows[name])

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
 from flintlog.api.user_program import Program
 from flintlog.diagnostics import FlintlogError
+from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.protocol import RunOptions
 
 HERE = Path(__file__).parent
 CASES = sorted(HERE.glob("*.dl"))
@@ -25,13 +27,8 @@ def messages(path: Path) -> str:
     facts = path.with_suffix(".facts")
     if not program.compilation.report.has_errors:
         try:
-            run = Run(
-                facts_dir=facts if facts.is_dir() else HERE,
-                engine="local",
-                functors=program.functors(),
-                notify=lambda d: said.append(d.render()),
-            )
-            evaluate(program.compilation.program, run)
+            options = RunOptions(facts_dir=facts if facts.is_dir() else HERE, warn=lambda d: said.append(d.render()))
+            evaluate(program.compilation.program, LocalEngine(), options, functors=program.functors())
         except FlintlogError as error:
             said += [d.render() for d in error.diagnostics]
     return "\n".join(said).replace(f"{HERE}/", "").replace(str(HERE), ".") + "\n"

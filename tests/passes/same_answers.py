@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
 from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.protocol import Evaluation
+from flintlog.engines.protocol import Evaluation, RunOptions
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.verify import verify
 from flintlog.passes.context import PassContext, wanted_by_directives
@@ -64,12 +64,10 @@ def assert_same_case(case: Path, monkeypatch: pytest.MonkeyPatch, *steps: Transf
     if after is before:
         return
     facts = case / "facts"
-    run = Run(
-        facts_dir=facts if facts.is_dir() else case, engine="naive", word_size=word_size, functors=program.functors()
-    )
+    run = RunOptions(facts_dir=facts if facts.is_dir() else case, word_size=word_size)
     results = []
     for version in (before, after):
         monkeypatch.setattr("sys.stdin", io.StringIO(options.get("stdin", "")))
-        rows = evaluate(version, run)
+        rows = evaluate(version, NaiveEngine(), run, functors=program.functors())
         results.append({name: set(rows[name]) for name in wanted})
     assert results[0] == results[1]

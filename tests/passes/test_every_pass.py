@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from tests.properties.rich_programs import Generated, programs
 
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
 from flintlog.api.user_program import Program
 from flintlog.compiler import optimise_compiled
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.protocol import Evaluation
+from flintlog.engines.protocol import Evaluation, RunOptions
 from flintlog.ir.shared import without_shared
 from flintlog.passes.context import wanted_by_directives
 from flintlog.passes.sequence import ALL, pass_names
@@ -41,11 +41,11 @@ def answer(case: Path, *without: str) -> Answer:
     word_size = options.get("word_size", 64)
     program = Program.load(case / "program.dl", word_size=word_size)
     facts = case / "facts" if (case / "facts").is_dir() else case
-    run = Run(facts_dir=facts, engine="naive", word_size=word_size, functors=program.functors())
+    run = RunOptions(facts_dir=facts, word_size=word_size)
     optimised = program.optimised(without, verified=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdin", io.StringIO(options.get("stdin", "")))
-        rows = evaluate(optimised, run)
+        rows = evaluate(optimised, NaiveEngine(), run, functors=program.functors())
     return {name: set(rows[name]) for name in wanted_by_directives(optimised)}
 
 

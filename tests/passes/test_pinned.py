@@ -11,7 +11,7 @@ from flintlog.engines.local import fixpoint as columnar
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.local.plan import Plan, Probe, plan_query
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.protocol import Evaluation
+from flintlog.engines.protocol import Evaluation, RunOptions
 from flintlog.ir.program import Program as Ir
 from flintlog.ir.text import print_node
 from flintlog.types import Row
@@ -46,7 +46,7 @@ def orders_of(rules: str, monkeypatch: pytest.MonkeyPatch, *, reorder: bool = Tr
     monkeypatch.setattr(columnar, "plan_query", watched)
     program = Program(DECLARATIONS + rules).optimised(verified=True)
     facts = {name: rows for name, rows in FACTS.items() if name in program.relations}
-    rows = LocalEngine(patience=0).run(program, Evaluation(facts, reorder=reorder))
+    rows = LocalEngine(patience=0).run(program, Evaluation(facts, options=RunOptions(reorder=reorder)))
     unplanned = Program(DECLARATIONS + rules.partition(".plan")[0]).optimised(["all"])
     assert set(rows["r"]) == set(NaiveEngine().run(unplanned, Evaluation(facts))["r"]) != set()
     return seen

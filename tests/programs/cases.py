@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from flintlog.api.run import Run, evaluate, write_results
+from flintlog.api.run import evaluate, write_results
 from flintlog.api.user_program import Program
+from flintlog.engines.protocol import Engine, RunOptions
 from flintlog.ir.verify import verify
 
 HERE = Path(__file__).parent
@@ -31,8 +32,8 @@ def options_of(case: Path) -> dict[str, Any]:
     return options
 
 
-def run_case(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch, **how: Any) -> str:
-    """Runs a case as the command line would; returns what it printed. `how` are fields of Run."""
+def run_case(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine, **how: Any) -> str:
+    """Runs a case as the command line would; returns what it printed. `how` are fields of RunOptions."""
     options = options_of(case)
     word_size = options.get("word_size", 64)
     facts = case / "facts"
@@ -40,17 +41,18 @@ def run_case(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch, **how: Any)
     lowered = program.optimised(verified=True)
     verify(lowered)
     outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
-    run = Run(
+    chosen = RunOptions(
         facts_dir=facts if facts.is_dir() else case,
         word_size=word_size,
-        functors=program.functors(),
         wanted=outputs,
         sized=frozenset(d.relation for d in lowered.io if d.kind == "printsize") - outputs,
         **how,
     )
     stdout = io.StringIO()
     monkeypatch.setattr("sys.stdin", io.StringIO(options.get("stdin", "")))
-    write_results(lowered, evaluate(lowered, run), out, word_size=word_size, stdout=stdout)
+    write_results(
+        lowered, evaluate(lowered, engine, chosen, functors=program.functors()), out, word_size=word_size, stdout=stdout
+    )
     return stdout.getvalue()
 
 

@@ -26,8 +26,7 @@ MODES: dict[str, Engine] = {
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_program(case: Path, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flintlog.api.run.load_engine", lambda name, threads: MODES[mode])
-    check_case(case, tmp_path, run_case(case, tmp_path, monkeypatch))
+    check_case(case, tmp_path, run_case(case, tmp_path, monkeypatch, MODES[mode]))
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.protocol import Evaluation
+from flintlog.engines.protocol import Evaluation, RunOptions
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.spark.dataframe import Context, applies, release, run_stratum
 from flintlog.ir.words import Words
@@ -103,7 +103,7 @@ def run_naive(
 ) -> dict[str, set[Row]]:
     program = Program(text, word_size=word_size).optimised()
     known = {name: rows for name, rows in (facts or {}).items() if name in program.relations}
-    evaluation = replace(Evaluation(), facts=known, word_size=word_size, functions=functions or {})
+    evaluation = Evaluation(known, functions or {}, options=RunOptions(word_size=word_size))
     return {name: set(rows) for name, rows in NaiveEngine().run(program, evaluation).items()}
 
 

@@ -11,8 +11,10 @@ import pytest
 from pyspark.errors import PySparkException
 
 import flintlog as fl
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
+from flintlog.engines.protocol import RunOptions
 from flintlog.engines.spark.embedded.jobs import Jobs
+from flintlog.engines.spark.engine import SparkEngine
 from flintlog.engines.spark_options import SparkOptions
 
 if TYPE_CHECKING:
@@ -130,11 +132,10 @@ def test_resident_tasks_wait_for_lost_executors(spark: SparkSession, monkeypatch
         finish(self, *arguments, **options)
 
     monkeypatch.setattr(Jobs, "_finish", with_too_few_slots)
-    run = Run(
-        given={"edge": EDGES, "name": NAMES},
-        engine="spark",
+    options = RunOptions(
         spark=SparkOptions(session=spark, strategy="resident"),
         progress=lambda progress: notes.append(progress.note) if progress.note else None,
     )
-    assert {*evaluate(PROGRAM.compilation.program, run)["path"]} == PATHS
+    given = {"edge": EDGES, "name": NAMES}
+    assert {*evaluate(PROGRAM.compilation.program, SparkEngine(), options, given=given)["path"]} == PATHS
     assert len([note for note in notes if "an executor was lost" in note]) == 2

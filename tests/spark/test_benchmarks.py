@@ -16,8 +16,11 @@ from benchmarks.facts import stage
 from tests.benchmark_data import data_sets
 from tests.spark.test_programs import PARTITIONS
 
-from flintlog.api.run import Run, evaluate, write_results
+from flintlog.api.run import evaluate, write_results
 from flintlog.api.user_program import Program
+from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.protocol import Engine, RunOptions
+from flintlog.engines.spark.engine import SparkEngine
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 
 if TYPE_CHECKING:
@@ -40,17 +43,16 @@ def run_program(
     lowered = program.optimised()
     outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
     notes: list[str] = []
-    run = Run(
+    options = RunOptions(
         facts_dir=facts,
-        engine="spark" if spark else "local",
-        functors=program.functors(),
         wanted=outputs,
         sized=frozenset(d.relation for d in lowered.io if d.kind == "printsize") - outputs,
         spark=spark or SparkOptions(),
         progress=lambda progress: notes.append(progress.note) if progress.note else None,
     )
     stdout = io.StringIO()
-    write_results(lowered, evaluate(lowered, run), out, stdout=stdout)
+    engine: Engine = SparkEngine() if spark else LocalEngine()
+    write_results(lowered, evaluate(lowered, engine, options, functors=program.functors()), out, stdout=stdout)
     return stdout.getvalue(), notes
 
 

@@ -16,6 +16,7 @@ from tests.programs.cases import CASES, check_case, name_of, options_of, run_cas
 
 from flintlog.api.user_program import Program
 from flintlog.engines.protocol import Progress
+from flintlog.engines.spark.engine import SparkEngine
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run_on(
             notes.append(progress.note)
 
     options = SparkOptions(session=spark, strategy=strategy, partitions=partitions)
-    printed = run_case(case, out, monkeypatch, engine="spark", spark=options, progress=listen)
+    printed = run_case(case, out, monkeypatch, SparkEngine(), spark=options, progress=listen)
     check_case(case, out, printed)
     return notes
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
 from flintlog.api.user_program import Program
-from flintlog.engines.protocol import Progress
+from flintlog.engines.protocol import Progress, RunOptions
+from flintlog.engines.spark.engine import SparkEngine
 from flintlog.engines.spark.exchange.errors import Refused
 from flintlog.engines.spark.exchange.handshake import DRIVER, introduce, rank_purpose
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous
@@ -90,7 +91,7 @@ def test_strangers_are_refused_and_the_run_goes_on(spark: SparkSession, monkeypa
 
     options = SparkOptions(session=spark, strategy="resident", partitions=2)
     program = Program(CHAIN).optimised()
-    rows = evaluate(program, Run(engine="spark", spark=options, progress=listen))
+    rows = evaluate(program, SparkEngine(), RunOptions(spark=options, progress=listen))
     everybody = dict.fromkeys(WRONG, True)
     (rendezvous,) = Watched.made
     assert at_the_driver == everybody

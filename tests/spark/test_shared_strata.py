@@ -12,10 +12,10 @@ from tests.properties import brute_force
 from tests.properties.programs import programs
 from tests.spark.ranks_in_memory import evaluate_shared
 
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
 from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.protocol import Evaluation
+from flintlog.engines.protocol import Evaluation, RunOptions
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.symbol_order import numbers_show
 from flintlog.engines.spark.strata.spread import spread
@@ -27,12 +27,12 @@ PROGRAMS = Path(__file__).parent.parent / "programs"
 CASES = sorted(path.parent for path in PROGRAMS.glob("*/*/program.dl"))
 
 
-def compiled(case: Path) -> tuple[Program, ir.Program, Run]:
+def compiled(case: Path) -> tuple[Program, ir.Program, RunOptions]:
     options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
     word_size = options.get("word_size", 64)
     program = Program.load(case / "program.dl", word_size=word_size)
     facts = case / "facts" if (case / "facts").is_dir() else case
-    run = Run(facts_dir=facts, engine="naive", word_size=word_size, functors=program.functors())
+    run = RunOptions(facts_dir=facts, word_size=word_size)
     return program, without_shared(program.optimised()), run
 
 
@@ -49,7 +49,7 @@ SHAREABLE = [case for case in CASES if is_shareable(case)]
 @pytest.mark.parametrize("ranks", [2, 7])
 @pytest.mark.parametrize("case", SHAREABLE, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_program(case: Path, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, lowered, run = compiled(case)
+    program, lowered, run = compiled(case)
     evaluations: list[Evaluation] = []
     whole = NaiveEngine.run
 
@@ -59,7 +59,7 @@ def test_program(case: Path, ranks: int, monkeypatch: pytest.MonkeyPatch) -> Non
         return whole(self, program, evaluation)
 
     monkeypatch.setattr(NaiveEngine, "run", spy)
-    expected = evaluate(lowered, run)
+    expected = evaluate(lowered, NaiveEngine(), run, functors=program.functors())
     facts, functions = evaluations[0].facts, evaluations[0].functions
     machine = Machine(Words(run.word_size), functions, lambda message, span: None)
     rows = evaluate_shared(lowered, facts, machine, ranks, parts=ranks == 7)

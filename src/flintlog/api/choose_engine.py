@@ -13,6 +13,7 @@ from typing import Any
 from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
 from flintlog.engines.memory import MemoryGuard, in_words
+from flintlog.engines.protocol import RunOptions
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
 from flintlog.io.parameters import SPARK_ONLY
 from flintlog.ir.program import IoDirective
@@ -31,17 +32,10 @@ class Choice:
     reason: str = ""
 
 
-def choose_engine(
-    asked: str,
-    io: Iterable[IoDirective],
-    given: Mapping[str, Any],
-    facts_dir: Path,
-    options: SparkOptions,
-    memory_limit: int | None,
-) -> Choice:
+def choose_engine(asked: str, options: RunOptions, io: Iterable[IoDirective], given: Mapping[str, Any]) -> Choice:
     """The engine for a run with these directives, where `given` has data for some relations. FlintlogError if what is
     asked for contradicts itself."""
-    wish = _spark_option(options)
+    wish = _spark_option(options.spark)
     if asked != "auto":
         if asked != "spark" and wish:
             note = f"leave it out, or do not ask for the engine `{asked}`"
@@ -49,11 +43,11 @@ def choose_engine(
         return Choice(asked)
     if wish:
         return Choice("spark", f"{wish} is given")
-    need = next(_needs(io, given, facts_dir), None)
+    need = next(_needs(io, given, options.facts_dir), None)
     if need is not None:
         return Choice("spark", need)
-    size = sum(_sizes(io, given, facts_dir))
-    budget = MemoryGuard(memory_limit).limit
+    size = sum(_sizes(io, given, options.facts_dir))
+    budget = MemoryGuard(options.memory_limit).limit
     if size <= budget:
         return Choice("local", "embedded in this process: nothing here needs Spark")
     too_large = f"inputs of {in_words(size)} exceed the memory budget of {in_words(budget)}"

@@ -15,10 +15,11 @@ from flintlog.api.facts import relation_for, rows_of
 from flintlog.api.functors import BESIDE_THE_PROGRAM, bind_functors
 from flintlog.api.requested_rows import RequestedRows
 from flintlog.api.result import RelationResult, unknown_relation
-from flintlog.api.run import Run, read_inputs
+from flintlog.api.run import read_inputs
 from flintlog.api.user_program import Program
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
+from flintlog.engines.protocol import RunOptions
 from flintlog.incremental.durable.journal import Change
 from flintlog.incremental.durable.store import Store
 from flintlog.incremental.epoch import STRATEGIES
@@ -202,11 +203,12 @@ class Database:
             raise TypeError(f"a Program is wanted, not {program!r}: fl.Program.load reads one")
         store, compiled = _store(path), program.compilation.program
         given = _checked(compiled, {**(more_facts or {}), **facts}, program.word_size)
-        run = Run(facts_dir=program.directory if facts_dir is None else Path(facts_dir), word_size=program.word_size)
+        folder = program.directory if facts_dir is None else Path(facts_dir)
+        options = RunOptions(facts_dir=folder, word_size=program.word_size)
         inputs = [d for d in compiled.io if d.kind == "input" and d.relation not in given]
         read = {
             name: rows if isinstance(rows, ColumnFacts) else list(rows)
-            for name, rows in read_inputs(compiled, inputs, run, columnar=True).items()
+            for name, rows in read_inputs(compiled, inputs, options, {}, columnar=True).items()
         }
         maintained = Maintained(store, _binding({**program.functors(), **(functors or {})}, BESIDE_THE_PROGRAM))
         # The tree has what the text includes, and no macros any more.

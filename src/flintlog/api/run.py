@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from flintlog.api.choose_engine import choose_engine
 from flintlog.api.functors import bind_functors
 from flintlog.api.locations import data_file, is_uri, named
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
-from flintlog.engines.protocol import Engine, Evaluation, Progress, RowsOnSpark, load_engine
-from flintlog.engines.spark_options import SparkOptions
+from flintlog.engines.protocol import Engine, Evaluation, RowsOnSpark, RunOptions
 from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.atomic import require_place
 from flintlog.io.column_facts import read_columns
@@ -28,106 +26,66 @@ from flintlog.types import Row
 SAVE_MODES = ("overwrite", "append", "ignore", "error", "errorifexists")
 
 
-@dataclass
-class Run:
-    """How to run a program. `given` holds rows the caller has (or frames, for Spark); `sources` are inputs from
-    elsewhere than the program says. A relation with either is not read as its `.input` says.
-
-    `wanted` are the relations whose rows will be looked at, `sized` those of which only the number will be asked for;
-    None: all, and none."""
-
-    facts_dir: Path = Path()
-    engine: str = "auto"
-    threads: int = 1
-    memory_limit: int | None = None
-    word_size: int = 64
-    reorder: bool = True
-    functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    given: Mapping[str, Any] = field(default_factory=dict)
-    sources: Sequence[IoDirective] = ()
-    wanted: frozenset[str] | None = None
-    sized: frozenset[str] = frozenset()
-    spark: SparkOptions = field(default_factory=SparkOptions)
-    notify: Callable[[Diagnostic], None] = lambda diagnostic: None
-    progress: Callable[[Progress], None] = lambda progress: None
-
-
-def evaluate(program: Program, run: Run) -> Mapping[str, Collection[Row]]:
-    """The rows of every relation that is wanted. All problems of all facts files come in one go."""
-    engine = _engine(program, run)
+def evaluate(
+    program: Program,
+    engine: Engine,
+    options: RunOptions,
+    *,
+    functors: Mapping[str, Callable[..., Any]] | None = None,
+    given: Mapping[str, Any] | None = None,
+    sources: Sequence[IoDirective] = (),
+) -> Mapping[str, Collection[Row]]:
+    """The rows of every relation that the options want. `given` has rows that the caller holds (or frames, for an
+    engine that reads sources), `sources` are inputs of the caller's own; either takes the place of a relation's
+    `.input`. Raises all problems of all facts files together."""
     if not engine.knows_shared:
         program = without_shared(program)
-    functions = bind_functors(program, run.functors, Words(run.word_size))
+    functions = bind_functors(program, functors or {}, Words(options.word_size))
+    given = given or {}
     said: set[str] = set()
 
     def notify(message: str, span: Span) -> None:
         if message not in said:
             said.add(message)
-            run.notify(Diagnostic("W801", message, span))
+            options.warn(Diagnostic("W801", message, span))
 
-    evaluation = Evaluation(
-        functions=functions,
-        word_size=run.word_size,
-        notify=notify,
-        warn=run.notify,
-        progress=run.progress,
-        memory_limit=run.memory_limit,
-        reorder=run.reorder,
-        facts_dir=run.facts_dir,
-        wanted=run.wanted,
-        sized=run.sized,
-        spark=run.spark,
-    )
-    elsewhere = {*run.given, *(directive.relation for directive in run.sources)}
+    elsewhere = {*given, *(directive.relation for directive in sources)}
     inputs = [d for d in program.io if d.kind == "input" and d.relation not in elsewhere]
     if engine.reads_sources:
-        evaluation.facts = dict(run.given)
-        evaluation.sources = (*run.sources, *inputs)
-    else:
-        evaluation.facts = read_inputs(program, inputs, run, columnar=engine.reads_columns)
-    return engine.run(program, evaluation)
-
-
-def _engine(program: Program, run: Run) -> Engine:
-    name = run.engine
-    if name == "auto":
-        name = choose_engine(name, program.io, run.given, run.facts_dir, run.spark, run.memory_limit).engine
-    if name == "spark":
-        from flintlog.engines.spark.sessions.session import require_packages
-
-        require_packages()
-    return load_engine(name, run.threads)
-
-
-def end_engines() -> None:
-    """Lets go of what engines keep for results that are not looked at any more: a session that was made for a run."""
-    session = sys.modules.get("flintlog.engines.spark.sessions.session")
-    if session is not None:
-        session.end_session()
+        return engine.run(program, Evaluation(given, functions, (*sources, *inputs), notify, options))
+    facts = read_inputs(program, inputs, options, given, columnar=engine.reads_columns)
+    return engine.run(program, Evaluation(facts, functions, (), notify, options))
 
 
 def read_inputs(
-    program: Program, inputs: Iterable[IoDirective], run: Run, *, columnar: bool = False
+    program: Program,
+    inputs: Iterable[IoDirective],
+    options: RunOptions,
+    given: Mapping[str, Iterable[Row]],
+    *,
+    columnar: bool,
 ) -> Mapping[str, Iterable[Row]]:
-    """The facts that are given, and those of `.input` directives. All that is wrong with them comes in one go."""
-    facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in run.given.items()}
+    """The facts that are given, and those of `.input` directives. Raises all that is wrong with them together."""
+    facts: dict[str, Iterable[Row]] = {name: list(rows) for name, rows in given.items()}
     report = Report()
     for directive in inputs:
-        rows = _read(program, directive, run, report, columnar=columnar)
+        rows = _read(program, directive, options, report, columnar=columnar)
         # Several inputs of one relation add up.
         known = facts.get(directive.relation)
         facts[directive.relation] = rows if known is None else [*known, *rows]
     for warning in report.warnings:
-        run.notify(warning)
+        options.warn(warning)
     report.raise_if_errors()
     return facts
 
 
-def _read(program: Program, directive: IoDirective, run: Run, report: Report, *, columnar: bool) -> Iterable[Row]:
+def _read(
+    program: Program, directive: IoDirective, options: RunOptions, report: Report, *, columnar: bool
+) -> Iterable[Row]:
     relation, params = program.relations[directive.relation], dict(directive.params)
     if columnar:
         columns = read_columns(
-            relation.name, relation.columns, params, program.types, run.facts_dir, word_size=run.word_size
+            relation.name, relation.columns, params, program.types, options.facts_dir, word_size=options.word_size
         )
         if columns is not None:
             return columns
@@ -136,8 +94,8 @@ def _read(program: Program, directive: IoDirective, run: Run, report: Report, *,
         relation.columns,
         params,
         program.types,
-        facts_dir=run.facts_dir,
-        word_size=run.word_size,
+        facts_dir=options.facts_dir,
+        word_size=options.word_size,
         report=report,
         span=directive.span,
     )

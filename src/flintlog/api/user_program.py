@@ -14,12 +14,14 @@ from flintlog.api.facts import relation_for, rows_of, source_of, spark_frame
 from flintlog.api.functors import load_functors
 from flintlog.api.locations import located
 from flintlog.api.result import Result
-from flintlog.api.run import Run, evaluate
+from flintlog.api.run import evaluate
 from flintlog.compiler import Compilation, compile_source, optimise_compiled, read_source
 from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.memory import parse_size
+from flintlog.engines.protocol import Engine, RunOptions, load_engine
 from flintlog.io.parameters import without_scheme
 from flintlog.ir import program as ir
+from flintlog.ir.program import IoDirective
 from flintlog.passes.context import wanted_by_directives
 from flintlog.passes.remove_unneeded import needed_only
 from flintlog.passes.sequence import engine_may
@@ -150,56 +152,57 @@ class Program:
         `strategy` and what follows are said to that engine alone."""
         data = {**(more_facts or {}), **facts}
         left_out = (without,) if isinstance(without, str) else tuple(without)
-        limit = None if memory_limit is None else parse_size(str(memory_limit))
-        options = spark_options(
-            session=spark,
-            master=master,
-            strategy=strategy,
-            partitions=partitions,
-            checkpoint_dir=None if checkpoint_dir is None else str(checkpoint_dir),
-            checkpoint_every=checkpoint_every,
-            bad_records=None if bad_records is None else str(bad_records),
-        )
         warnings: list[Diagnostic] = []
-        run = Run(
+        options = RunOptions(
             facts_dir=Path(without_scheme(str(facts_dir))) if facts_dir is not None else self._directory,
-            engine=engine,
-            threads=threads,
-            memory_limit=limit,
+            memory_limit=None if memory_limit is None else parse_size(str(memory_limit)),
             word_size=self._word_size,
             reorder=engine_may("samples", left_out),
-            functors={**self.functors(), **(functors or {})},
-            notify=warnings.append,
-            spark=options,
+            warn=warnings.append,
+            spark=spark_options(
+                session=spark,
+                master=master,
+                strategy=strategy,
+                partitions=partitions,
+                checkpoint_dir=None if checkpoint_dir is None else str(checkpoint_dir),
+                checkpoint_every=checkpoint_every,
+                bad_records=None if bad_records is None else str(bad_records),
+            ),
         )
+        functions = {**self.functors(), **(functors or {})}
         declared = self.compilation.program
         known = [name for name in data if name in declared.relations]
         optimised = optimise_compiled(self.compilation, wanted=declared.relations, given=known, without=left_out)
         program = located(optimised.program, str(facts_dir or ""), "")
-        self._hand_over(data, program, run)
-        return Result(declared, evaluate(program, run), warnings)
-
-    def _hand_over(self, data: Mapping[str, Any], program: ir.Program, run: Run) -> None:
-        """Chooses the engine, and puts the caller's facts into the run in the form that this engine takes."""
         inputs = [directive for directive in program.io if directive.kind == "input"]
-        run.engine = choose_engine(run.engine, inputs, data, run.facts_dir, run.spark, run.memory_limit).engine
+        chosen = load_engine(choose_engine(engine, options, inputs, data).engine, threads)
+        given, sources, options = self._handed_over(data, chosen, options)
+        rows = evaluate(program, chosen, options, functors=functions, given=given, sources=sources)
+        return Result(declared, rows, warnings)
+
+    def _handed_over(
+        self, data: Mapping[str, Any], engine: Engine, options: RunOptions
+    ) -> tuple[dict[str, Any], list[IoDirective], RunOptions]:
+        """The caller's facts in the form that the engine takes: rows or frames, and sources. The options have the
+        session of these frames, unless the caller named one."""
         declared = self.compilation.program
         report = Report()
         given: dict[str, Any] = {}
-        sources = []
+        sources: list[IoDirective] = []
+        spark = options.spark
         for name, facts in data.items():
             relation = relation_for(name, declared.relations, report)
             if relation is None:
                 continue
-            if run.engine == "spark" and is_spark_frame(facts):
+            if engine.reads_sources and is_spark_frame(facts):
                 given[name] = spark_frame(facts)
-                if run.spark.session is None:
-                    run.spark = replace(run.spark, session=given[name].sparkSession)
-            elif run.engine == "spark" and isinstance(facts, str | PathLike):
+                if spark.session is None:
+                    spark = replace(spark, session=given[name].sparkSession)
+            elif engine.reads_sources and isinstance(facts, str | PathLike):
                 sources.append(source_of(relation, facts))
             else:
                 given[name] = rows_of(relation, facts, declared.types, self._word_size, report)
         for warning in report.warnings:
-            run.notify(warning)
+            options.warn(warning)
         report.raise_if_errors()
-        run.given, run.sources = given, sources
+        return given, sources, replace(options, spark=spark)

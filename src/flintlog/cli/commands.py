@@ -6,35 +6,30 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from flintlog.api.choose_engine import choose_engine, spark_options
 from flintlog.api.functors import load_functors
 from flintlog.api.locations import data_file, located
-from flintlog.api.run import Run, check_outputs, end_engines, evaluate, write_results
+from flintlog.api.run import check_outputs, evaluate, write_results
 from flintlog.api.user_program import Program
 from flintlog.cli.progress import ProgressLine
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import parse_size
+from flintlog.engines.protocol import RunOptions, load_engine
 from flintlog.engines.spark_options import SparkOptions
 from flintlog.io.parameters import without_scheme
 from flintlog.passes.sequence import engine_may
 
 
 def run(args: Namespace) -> int:
-    try:
-        return _run(args)
-    finally:
-        end_engines()
-
-
-def _run(args: Namespace) -> int:
     if args.jobs not in (None, "auto") and not (args.jobs.isascii() and args.jobs.isdigit() and int(args.jobs) > 0):
         raise FlintlogError(
             [Diagnostic("E900", f"-j {args.jobs}: not a number of threads", note="try -j 2 or -j auto")]
         )
     facts_dir, output_dir = Path(without_scheme(args.fact_dir)), Path(without_scheme(args.output_dir))
-    options = _spark_options(args)
+    spark = _spark_options(args)
     memory_limit = parse_size(args.memory_limit) if args.memory_limit else None
     program = _load(args)
     _show_warnings(program, args.no_warn or args.quiet)
@@ -48,35 +43,34 @@ def _run(args: Namespace) -> int:
                 )
             ]
         )
-    choice = choose_engine(args.engine, lowered.io, {}, facts_dir, options, memory_limit)
+    line = ProgressLine(sys.stderr)
+    watched = args.progress or (sys.stderr.isatty() and not args.quiet)
+    outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
+    options = RunOptions(
+        facts_dir=facts_dir,
+        memory_limit=memory_limit,
+        word_size=args.word_size,
+        reorder=engine_may("samples", args.without),
+        wanted=outputs,
+        sized=frozenset(d.relation for d in lowered.io if d.kind == "printsize") - outputs,
+        spark=spark,
+        warn=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
+        progress=lambda progress: line(progress) if watched or (progress.note and not args.quiet) else None,
+    )
+    choice = choose_engine(args.engine, options, lowered.io, {})
     if choice.engine == "spark":
         _silence_py4j()
     if choice.reason and not args.quiet:
         print(f"engine: {choice.engine} ({choice.reason})", file=sys.stderr)
     check_outputs(lowered, output_dir, choice.engine)
     functors = load_functors(Path(args.functors)) if args.functors else program.functors()
-    line = ProgressLine(sys.stderr)
-    watched = args.progress or (sys.stderr.isatty() and not args.quiet)
-    outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
-    settings = Run(
-        facts_dir=facts_dir,
-        engine=choice.engine,
-        threads=(os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs or 1),
-        memory_limit=memory_limit,
-        word_size=args.word_size,
-        reorder=engine_may("samples", args.without),
-        functors=functors,
-        notify=lambda d: None if args.no_warn or args.quiet else print(d.render(), file=sys.stderr),
-        progress=lambda progress: line(progress) if watched or (progress.note and not args.quiet) else None,
-        wanted=outputs,
-        sized=frozenset(d.relation for d in lowered.io if d.kind == "printsize") - outputs,
-        spark=options,
-    )
-    try:
-        rows = evaluate(lowered, settings)
-    finally:
-        line.clear()
-    write_results(lowered, rows, output_dir, word_size=args.word_size, notify=settings.notify)
+    threads = (os.cpu_count() or 1) if args.jobs == "auto" else int(args.jobs or 1)
+    with closing(load_engine(choice.engine, threads)) as engine:
+        try:
+            rows = evaluate(lowered, engine, options, functors=functors)
+        finally:
+            line.clear()
+        write_results(lowered, rows, output_dir, word_size=args.word_size, notify=options.warn)
     return 0
 
 

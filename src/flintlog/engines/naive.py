@@ -27,7 +27,7 @@ class NaiveEngine:
 
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
-        machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
+        machine = Machine(Words(evaluation.options.word_size), evaluation.functions, evaluation.notify)
         tables = {name: Table(relation, machine) for name, relation in program.relations.items()}
         number_symbols(program, evaluation.facts, machine)
         for name, rows in evaluation.facts.items():
@@ -36,6 +36,9 @@ class NaiveEngine:
         for stratum in program.strata:
             StratumRounds(program, stratum, tables, machine).run(self.semi_naive)
         return {name: table.rows.keys() for name, table in tables.items()}
+
+    def close(self) -> None:
+        """Keeps nothing: results are Python sets."""
 
 
 def engine(threads: int) -> NaiveEngine:

@@ -14,7 +14,7 @@ from flintlog.ir.program import IoDirective, Program
 from flintlog.source import Span
 from flintlog.types import Row
 
-# By name; the first is the one for a single machine.
+# The modules by the names that users give. A run imports the one that it uses and no other.
 ENGINES: dict[str, str] = {
     "local": "flintlog.engines.local.engine",
     "naive": "flintlog.engines.naive",
@@ -35,28 +35,41 @@ class Progress:
     delta: int = 0
 
 
-@dataclass
-class Evaluation:
-    """One run: the facts that come in, the user's functions, and where to say what is odd.
+@dataclass(frozen=True)
+class RunOptions:
+    """What a caller chooses for a run.
 
-    An engine that reads sources itself finds the `.input` directives in `sources`, of relations that have no `facts`.
-    `wanted` are the relations whose rows will be looked at, `sized` those of which only the number of rows will be
-    asked for; None: all, and none.
+    - `facts_dir`: where `.input` finds files.
+    - `memory_limit`: bytes that the run may take; None: 80 % of the machine's.
+    - `word_size`: bits of a number, 32 or 64.
+    - `reorder`: whether the engine may order joins by samples of the data.
+    - `wanted`: the relations whose rows the caller will read; None: all of them. `sized`: those of which the caller
+      will ask only the number of rows.
+    - `spark`: options of the engine `spark` alone.
+    - `warn` gets warnings about the facts and the program, `progress` hears how far the run is.
     """
 
-    facts: Mapping[str, Iterable[Row]] = field(default_factory=dict)
-    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    word_size: int = 64
-    notify: Callable[[str, Span], None] = lambda message, span: None
-    warn: Callable[[Diagnostic], None] = lambda warning: None
-    progress: Callable[[Progress], None] = lambda progress: None
-    memory_limit: int | None = None
-    reorder: bool = True  # whether the engine may order joins by what it sees in the data
-    sources: Sequence[IoDirective] = ()
     facts_dir: Path = Path()
+    memory_limit: int | None = None
+    word_size: int = 64
+    reorder: bool = True
     wanted: frozenset[str] | None = None
     sized: frozenset[str] = frozenset()
     spark: SparkOptions = field(default_factory=SparkOptions)
+    warn: Callable[[Diagnostic], None] = lambda warning: None
+    progress: Callable[[Progress], None] = lambda progress: None
+
+
+@dataclass
+class Evaluation:
+    """One run of an engine: the facts, and the user's functions by the names of their functors. `sources` are `.input`
+    directives for an engine that reads them itself. `notify` gets what an operation warns of, and where it stands."""
+
+    facts: Mapping[str, Iterable[Row]] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    sources: Sequence[IoDirective] = ()
+    notify: Callable[[str, Span], None] = lambda message, span: None
+    options: RunOptions = field(default_factory=RunOptions)
 
 
 class Engine(Protocol):
@@ -73,6 +86,10 @@ class Engine(Protocol):
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         """All rows of every relation. Raises FlintlogError for what goes wrong by the program's fault."""
 
+    def close(self) -> None:
+        """Ends what the engine keeps for results, such as a session of Spark's that it made. No result is read after
+        that."""
+
 
 @runtime_checkable
 class RowsOnSpark(Protocol):
@@ -85,10 +102,8 @@ class RowsOnSpark(Protocol):
         """Has Spark write the rows where an `.output` says; False if the caller has to write them."""
 
 
-def load_engine(name: str, threads: int = 1) -> Engine:
-    """The engine of that name; `auto` is the best one there is for a single machine."""
-    if name == "auto":
-        name = next(iter(ENGINES))
+def load_engine(name: str, threads: int) -> Engine:
+    """The engine of that name, with as many threads of its own as it has a use for."""
     if name not in ENGINES:
         note = did_you_mean(name, ENGINES) or f"engines: {', '.join(['auto', *ENGINES])}"
         raise FlintlogError([Diagnostic("E901", f"there is no engine `{name}`", note=note)])

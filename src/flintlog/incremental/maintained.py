@@ -167,7 +167,7 @@ class Maintained:
         self._machine.known = NumberedValues(values)
         self.text, self.program = text, self.compiled(text)
         self._functions.update(self._bind(self.program, Words(word_size)))
-        evaluation = Evaluation(functions=self._functions, word_size=word_size)
+        evaluation = Evaluation(functions=self._functions)
         self.state = State(flatten(self.program), self._machine, evaluation, budget=budget)
 
     @property

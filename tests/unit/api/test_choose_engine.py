@@ -9,6 +9,7 @@ import pytest
 
 import flintlog as fl
 from flintlog.api.choose_engine import Choice, choose_engine, spark_options
+from flintlog.engines.protocol import RunOptions
 from flintlog.engines.spark_options import SparkOptions
 
 PLAIN = ".decl e(x: number)\n.input e\n.output e"
@@ -23,7 +24,8 @@ def chosen(
     **options: Any,
 ) -> Choice:
     io = fl.Program(text).compilation.program.io
-    return choose_engine("auto", io, given or {}, facts_dir, spark_options(**options), memory_limit)
+    said = RunOptions(facts_dir=facts_dir, memory_limit=memory_limit, spark=spark_options(**options))
+    return choose_engine("auto", said, io, given or {})
 
 
 def frame(module: str) -> Any:
@@ -107,12 +109,12 @@ def test_without_spark_large_inputs_are_read_here(tmp_path: Path, monkeypatch: p
 
 
 def test_what_the_user_chooses_is_not_explained():
-    assert choose_engine("naive", (), {}, Path(), SparkOptions(), None) == Choice("naive", "")
+    assert choose_engine("naive", RunOptions(), (), {}) == Choice("naive", "")
 
 
 def test_another_engine_has_no_options_of_sparks():
     with pytest.raises(fl.FlintlogError, match="E925"):
-        choose_engine("local", (), {}, Path(), SparkOptions(partitions=2), None)
+        choose_engine("local", RunOptions(spark=SparkOptions(partitions=2)), (), {})
 
 
 @pytest.mark.parametrize(

@@ -53,10 +53,14 @@ class Listener:
     def __init__(self) -> None:
         self.heard: list[Evaluation] = []
         self.written: list[tuple[str, Path]] = []
+        self.is_closed = False
 
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
         self.heard.append(evaluation)
         return dict.fromkeys(program.relations, Rows(self.written))
+
+    def close(self) -> None:
+        self.is_closed = True
 
 
 class DataFrame:
@@ -81,7 +85,7 @@ def test_sources_go_to_the_engine_unread(engine: Listener):
     fl.Program(TEXT).run(engine="spark", facts_dir="nowhere")
     (heard,) = engine.heard
     assert [source.relation for source in heard.sources] == ["e", "f"]
-    assert (heard.facts, heard.facts_dir, heard.wanted) == ({}, Path("nowhere"), None)
+    assert (heard.facts, heard.options.facts_dir, heard.options.wanted) == ({}, Path("nowhere"), None)
 
 
 def test_facts_in_hand_take_the_place_of_sources(engine: Listener):
@@ -90,7 +94,7 @@ def test_facts_in_hand_take_the_place_of_sources(engine: Listener):
     (heard,) = engine.heard
     assert heard.sources == ()
     assert heard.facts == {"e": frame, "f": [(1,), (2,)]}
-    assert heard.spark.session == "the session of the frame"
+    assert heard.options.spark.session == "the session of the frame"
 
 
 def test_a_path_becomes_a_source(engine: Listener):
@@ -134,18 +138,19 @@ def test_the_command_line_says_what_it_wants(engine: Listener, tmp_path: Path, c
     options = ["--partitions", "3", "--strategy", "resident", "--checkpoint-dir", "c", "--checkpoint-every", "5"]
     assert main(["run", str(tmp_path / "p.dl"), "-F", str(tmp_path), *options, "--bad-records", "bad"]) == 0
     (heard,) = engine.heard
-    assert (heard.wanted, heard.sized) == (frozenset({"g"}), frozenset({"e"}))
-    said = heard.spark
+    assert (heard.options.wanted, heard.options.sized) == (frozenset({"g"}), frozenset({"e"}))
+    said = heard.options.spark
     assert (said.partitions, said.strategy, said.checkpoint_dir, said.checkpoint_every) == (3, "resident", "c", 5)
     assert (said.bad_records, said.master) == ("bad", None)
     assert capsys.readouterr().err == "engine: spark (a strategy is given)\n"
+    assert engine.is_closed
 
 
 def test_threads_of_the_engine_spark_are_slots(engine: Listener, tmp_path: Path):
     (tmp_path / "p.dl").write_text(TEXT)
     for jobs in ("2", "auto"):
         assert main(["run", str(tmp_path / "p.dl"), "-F", str(tmp_path), "--engine", "spark", "-j", jobs]) == 0
-    assert [heard.spark.master for heard in engine.heard] == ["local[2]", "local[*]"]
+    assert [heard.options.spark.master for heard in engine.heard] == ["local[2]", "local[*]"]
 
 
 def test_an_address_of_this_machine_is_a_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

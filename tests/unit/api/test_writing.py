@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import flintlog as fl
-from flintlog.api.run import Run, check_outputs, evaluate, write_results
+from flintlog.api.run import check_outputs, evaluate, write_results
 from flintlog.diagnostics import Unsupported
+from flintlog.engines.local.engine import LocalEngine
+from flintlog.engines.protocol import RunOptions
 
 TYPES = """
 .type List = [head: symbol, tail: List]
@@ -28,7 +30,7 @@ SIMPLE = '.decl r(x: number, y: symbol)\nr(1, "a").\n'
 def write(text: str, out: Path, facts_dir: Path = Path()) -> str:
     program = fl.Program(text, word_size=32).compilation.program
     screen = io.StringIO()
-    rows = evaluate(program, Run(facts_dir=facts_dir, word_size=32))
+    rows = evaluate(program, LocalEngine(), RunOptions(facts_dir=facts_dir, word_size=32))
     write_results(program, rows, out, word_size=32, stdout=screen)
     return screen.getvalue()
 

@@ -35,7 +35,7 @@ class LocalEngine:
 
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
-        machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
+        machine = Machine(Words(evaluation.options.word_size), evaluation.functions, evaluation.notify)
         number_symbols(program, evaluation.facts, machine)
         facts: dict[str, Iterable[Row]] = {
             name: rows if isinstance(rows, Sized) else list(rows) for name, rows in evaluation.facts.items()
@@ -46,7 +46,7 @@ class LocalEngine:
         from flintlog.engines.local.kernels.library import kernels_are_compiled
 
         if not kernels_are_compiled():
-            evaluation.progress(Progress(note="compiling kernels, once for this installation"))
+            evaluation.options.progress(Progress(note="compiling kernels, once for this installation"))
         from flintlog.engines.local.fixpoint import ColumnarRun
 
         # What earlier strata computed stands in the tables; what the rest begin with are facts still.
@@ -54,6 +54,9 @@ class LocalEngine:
         computed |= {name for name, relation in program.relations.items() if relation.delta_of in computed}
         known = {**facts, **{name: tables[name].rows for name in computed}}
         return ColumnarRun(program, known, machine, self.threads, evaluation).run(program.strata[done:])
+
+    def close(self) -> None:
+        """Keeps nothing: a result has its columns itself."""
 
     def _by_rows(
         self, program: Program, facts: Mapping[str, Iterable[Row]], machine: Machine

@@ -56,7 +56,7 @@ class ColumnarRun:
     ) -> None:
         self.program, self.machine, self.evaluation = program, machine, evaluation
         self.workers = Workers(threads)
-        self.resources = Resources(MemoryGuard(evaluation.memory_limit), self.workers.in_parts)
+        self.resources = Resources(MemoryGuard(evaluation.options.memory_limit), self.workers.in_parts)
         self.store = {n: Relation(n, len(r.columns), self.resources) for n, r in program.relations.items()}
         self.lent: frozenset[str] = frozenset()  # relations that stay when the run is over, and may change then
         for name, given in rows.items():
@@ -118,8 +118,8 @@ class StratumRun:
 
     def __init__(self, run: ColumnarRun, stratum: Stratum) -> None:
         self.program, self.stratum, self.store, self.machine = run.program, stratum, run.store, run.machine
-        self.progress, self.workers, self.reorder = run.evaluation.progress, run.workers, run.evaluation.reorder
-        self.lent = run.lent
+        self.progress, self.reorder = run.evaluation.options.progress, run.evaluation.options.reorder
+        self.workers, self.lent = run.workers, run.lent
         self.place = next(i for i, s in enumerate(run.program.strata, 1) if s is stratum)
         self.vectors = Vectors(run.machine)
         self.nodes = Nodes(

@@ -17,7 +17,7 @@ from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.symbol_order import constants, numbers_show
 from flintlog.engines.spark.data.locations import is_address
 from flintlog.engines.spark.embedded.machines import travel_by_value
-from flintlog.engines.spark.sessions.session import interruptible, is_connect, open_session, require_packages
+from flintlog.engines.spark.sessions.session import end_session, interruptible, is_connect, open_session
 from flintlog.io.parameters import without_scheme
 from flintlog.ir.program import Program
 from flintlog.ir.shared import without_shared
@@ -35,15 +35,18 @@ class SparkEngine:
 
     @deep_recursion()
     def run(self, program: Program, evaluation: Evaluation) -> Mapping[str, Collection[Row]]:
-        require_packages()
-        spark, _ = open_session(evaluation.spark, "flintlog", lambda text: evaluation.progress(Progress(note=text)))
+        options = evaluation.options
+        spark, _ = open_session(options.spark, "flintlog", lambda text: options.progress(Progress(note=text)))
         if not is_connect(spark):  # whose directories are the server's
-            _require_checkpoints(evaluation.spark.checkpoint_dir)
+            _require_checkpoints(options.spark.checkpoint_dir)
         with interruptible(spark, f"flintlog-{id(evaluation)}", "flintlog: reading facts"):
             plain = _plain_inputs(spark, program, evaluation)
             if numbers_show(program):
                 return self._in_one_place(spark, program, evaluation, plain)
             return self._spread(spark, program, evaluation, plain)
+
+    def close(self) -> None:
+        end_session()
 
     def _in_one_place(
         self, spark: SparkSession, program: Program, evaluation: Evaluation, plain: Mapping[str, DataFrame]
@@ -52,9 +55,9 @@ class SparkEngine:
         from flintlog.engines.spark.results import DriverRows, rows_of_plain
 
         note = "the driver evaluates all strata: the program can tell in which order rows and symbols come"
-        evaluation.progress(Progress(note=note))
+        evaluation.options.progress(Progress(note=note))
         facts: dict[str, Iterable[Row]] = {
-            name: rows_of_plain(program.relations[name], frame, program.types, evaluation.word_size)
+            name: rows_of_plain(program.relations[name], frame, program.types, evaluation.options.word_size)
             for name, frame in plain.items()
         }
         rows = LocalEngine().run(without_shared(program), replace(evaluation, facts=facts))
@@ -66,7 +69,7 @@ class SparkEngine:
         from flintlog.engines.spark.data.dictionaries.dictionary import Dictionary
         from flintlog.engines.spark.run import SparkRun
 
-        machine = Machine(Words(evaluation.word_size), evaluation.functions, evaluation.notify)
+        machine = Machine(Words(evaluation.options.word_size), evaluation.functions, evaluation.notify)
         for symbol in constants(without_shared(program)):
             machine.word(symbol, Kind.SYMBOL)
         texts = tuple(machine.known.values)
@@ -100,9 +103,9 @@ def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation)
     problems: list[Diagnostic] = []
 
     how: dict[str, Any] = {
-        "word_size": evaluation.word_size,
-        "bad_records": evaluation.spark.bad_records,
-        "notify": evaluation.warn,
+        "word_size": evaluation.options.word_size,
+        "bad_records": evaluation.options.spark.bad_records,
+        "notify": evaluation.options.warn,
     }
 
     def add(name: str, make: Callable[[], DataFrame]) -> None:
@@ -119,10 +122,10 @@ def _plain_inputs(spark: SparkSession, program: Program, evaluation: Evaluation)
         if hasattr(rows, "mapInArrow"):
             add(name, partial(plain_from_frame, relation, rows, program.types, **how))
         else:
-            add(name, partial(plain_from_rows, spark, relation, rows, program.types, evaluation.word_size))
+            add(name, partial(plain_from_rows, spark, relation, rows, program.types, evaluation.options.word_size))
     for directive in evaluation.sources:
         relation = program.relations[directive.relation]
-        read = partial(read_source, spark, relation, directive, program.types, evaluation.facts_dir, **how)
+        read = partial(read_source, spark, relation, directive, program.types, evaluation.options.facts_dir, **how)
         add(directive.relation, read)
     if problems:
         raise FlintlogError(problems)

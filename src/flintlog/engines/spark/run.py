@@ -38,15 +38,15 @@ class SparkRun:
     plain: Mapping[str, DataFrame]
 
     def run(self) -> Mapping[str, Collection[Row]]:
-        self.whole = without_shared(self.program)
+        self.whole, self.options = without_shared(self.program), self.evaluation.options
         relations = self.program.relations
         slots = slots_now(self.spark)
-        tasks = self.evaluation.spark.partitions or slots
+        tasks = self.options.spark.partitions or slots
         sizes = {name: estimated_bytes(frame) for name, frame in self.plain.items()}
         words = self.dictionary.encode({name: (relations[name], frame) for name, frame in self.plain.items()})
         computed = set(self._computed([s for s in self.whole.strata if has_work(self.whole, s)]))
         self._sets = frozenset(computed)
-        limit = self.evaluation.spark.broadcast_limit
+        limit = self.options.spark.broadcast_limit
         known = {name: sizes.get(name, 0) for name in relations if name not in computed}
         small = frozenset(name for name, size in known.items() if size is not None and size <= limit)
         self.jobs = Jobs(
@@ -60,9 +60,7 @@ class SparkRun:
             dict(words),
             small=small,
         )
-        situation = Situation(
-            self.evaluation.spark.strategy, tasks, sizes, limit, self._memory(), is_connect(self.spark)
-        )
+        situation = Situation(self.options.spark.strategy, tasks, sizes, limit, self._memory(), is_connect(self.spark))
         self.situation = situation
         segments = plan_segments(self.whole, situation)
         for place, segment in enumerate(segments):
@@ -77,7 +75,7 @@ class SparkRun:
         try:
             self._evaluate(segment, needed)
         except FlintlogError as error:
-            if self.evaluation.spark.strategy != "auto" or not _is_memory(error):
+            if self.options.spark.strategy != "auto" or not _is_memory(error):
                 raise
             for others in alternatives(self.whole, segment, self.situation):
                 try:
@@ -93,11 +91,11 @@ class SparkRun:
     def _evaluate(self, segment: Segment, needed: frozenset[str]) -> None:
         names = ", ".join(name for stratum in segment.strata for name in stratum.relations)
         label = _shortened(names)
-        self.evaluation.progress(Progress(note=f"{label}: {segment.strategy}, {segment.reason}"))
+        self.options.progress(Progress(note=f"{label}: {segment.strategy}, {segment.reason}"))
         self._describe(f"{label}: {segment.strategy}")
         own = self._computed(segment.strata)
         outputs = [name for name in own if name in needed]
-        sized = [name for name in own if name in self.evaluation.sized and name not in outputs]
+        sized = [name for name in own if name in self.options.sized and name not in outputs]
         with explained(label, segment.strategy):
             match segment.strategy:
                 case "single":
@@ -117,19 +115,19 @@ class SparkRun:
 
         def progress(round: int, delta: int, rows: int) -> None:
             now = Progress(place, len(self.program.strata), round, original.relations[0], rows, delta=delta)
-            self.evaluation.progress(now)
+            self.options.progress(now)
 
         context = dataframe.Context(
             machine=self.dictionary.machine,
             add_values=self._add_values,
-            word_size=self.evaluation.word_size,
+            word_size=self.options.word_size,
             functions=self.evaluation.functions,
             notify=self.evaluation.notify,
             sets=self._sets,
             partitions=self.jobs.tasks,
-            checkpoint_dir=self.evaluation.spark.checkpoint_dir,
-            checkpoint_every=self.evaluation.spark.checkpoint_every,
-            broadcast_limit=self.evaluation.spark.broadcast_limit,
+            checkpoint_dir=self.options.spark.checkpoint_dir,
+            checkpoint_every=self.options.spark.checkpoint_every,
+            broadcast_limit=self.options.spark.broadcast_limit,
             describe=lambda text: self._describe(f"{label}: {text}"),
             progress=progress,
             spark_connect=is_connect(self.spark),
@@ -153,14 +151,14 @@ class SparkRun:
     # --- What is needed ---------------------------------------------------------------------------
 
     def _looked_at(self) -> list[str]:
-        wanted = self.evaluation.wanted
+        wanted = self.options.wanted
         if wanted is None:
             return list(self.program.relations)
-        return [name for name in self.program.relations if name in wanted or name in self.evaluation.sized]
+        return [name for name in self.program.relations if name in wanted or name in self.options.sized]
 
     def _needed(self, later: Sequence[Segment]) -> frozenset[str]:
         """The relations whose rows somebody will read: later strata, or whoever asked for the run."""
-        wanted = self.evaluation.wanted
+        wanted = self.options.wanted
         results = frozenset(self.program.relations) if wanted is None else wanted
         return results | self._reads([stratum for segment in later for stratum in segment.strata])
 
@@ -176,7 +174,7 @@ class SparkRun:
         elif frame is None and name not in self.jobs.sizes:
             frame = self.jobs.empty(len(relation.columns))
         size = self.jobs.sizes.get(name)
-        types, word_size = self.program.types, self.evaluation.word_size
+        types, word_size = self.program.types, self.options.word_size
         return SparkRows(self.spark, relation, frame, size, self.dictionary, types, word_size)
 
     # --- The cluster ------------------------------------------------------------------------------
@@ -184,8 +182,8 @@ class SparkRun:
     def _memory(self) -> int:
         """What tasks may take together, roughly: on one machine what it has; elsewhere what executors were given."""
         if is_connect(self.spark) or str(self.spark.sparkContext.master).startswith("local"):
-            return self.evaluation.memory_limit or total_memory() * 4 // 5
-        return self.evaluation.memory_limit or (slots_now(self.spark) << 30)
+            return self.options.memory_limit or total_memory() * 4 // 5
+        return self.options.memory_limit or (slots_now(self.spark) << 30)
 
     def _describe(self, text: str) -> None:
         if not is_connect(self.spark):

@@ -12,7 +12,7 @@ from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.local.kernels import library
 from flintlog.engines.naive import NaiveEngine
-from flintlog.engines.protocol import Engine, Evaluation, Progress
+from flintlog.engines.protocol import Engine, Evaluation, Progress, RunOptions
 from flintlog.types import Row
 
 # Every kind of stratum: plain, recursive, best values, equivalences, choices, counters, records, negation, aggregates.
@@ -161,7 +161,7 @@ def test_progress_and_compilation_are_said(monkeypatch: pytest.MonkeyPatch):
     said: list[Progress] = []
     monkeypatch.setattr(library, "kernels_are_compiled", lambda: False)
     program = Program(STRATA).compilation.program
-    LocalEngine(patience=0).run(program, Evaluation(progress=said.append))
+    LocalEngine(patience=0).run(program, Evaluation(options=RunOptions(progress=said.append)))
     assert "compiling kernels" in said[0].note
     assert all(step.stratum <= step.strata == len(program.strata) for step in said[1:])
     rounds = [(step.round, step.rows) for step in said if step.relation == "list"]

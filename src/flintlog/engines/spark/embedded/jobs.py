@@ -107,7 +107,7 @@ class Jobs:
                 if last or not wants_slots(error):
                     raise
                 note = "an executor was lost before the tasks began; they begin when there is another"
-                self.evaluation.progress(Progress(note=note))
+                self.evaluation.options.progress(Progress(note=note))
                 await_slots(self.spark, ranks)
             else:
                 return
@@ -119,9 +119,9 @@ class Jobs:
         work = self._work(placement.program, self._inputs(segment.strata), outputs, sized)
         frame = self._sent(work, lambda name: self.frames[name], ranks)
         placed = frame if self._is_carried(work) else frame.repartition(ranks, *frame.columns)
-        options = self.evaluation.spark
+        options = self.evaluation.options.spark
         host, advertised = self._driver()
-        progress = _ResidentProgress(self.evaluation.progress, segment.strata, place, len(self.program.strata))
+        progress = _ResidentProgress(self.evaluation.options.progress, segment.strata, place, len(self.program.strata))
         with Rendezvous(ranks, host, progress, advertised=advertised) as rendezvous:
             progress.rendezvous = rendezvous
             ticket, directory = rendezvous.ticket, options.checkpoint_dir
@@ -200,10 +200,12 @@ class Jobs:
             carried=self._carried(inputs),
             outputs=tuple(outputs),
             sized=tuple(sized),
-            seed=MachineSeed(self.evaluation.word_size, tuple(values), needs_all, dict(self.evaluation.functions)),
-            memory_limit=self.evaluation.memory_limit,
+            seed=MachineSeed(
+                self.evaluation.options.word_size, tuple(values), needs_all, dict(self.evaluation.functions)
+            ),
+            memory_limit=self.evaluation.options.memory_limit,
             neighbours=self._neighbours(),
-            reorder=self.evaluation.reorder,
+            reorder=self.evaluation.options.reorder,
             width=self._width(outputs),
             told=MOST_TOLD // (self.tasks * max(1, len(outputs))),
         )

@@ -15,7 +15,7 @@ import numpy as np
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.memory import total_memory
-from flintlog.engines.protocol import Evaluation, Progress
+from flintlog.engines.protocol import Evaluation, Progress, RunOptions
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.spark.embedded.machines import MachineSeed, values_since
 from flintlog.engines.spark.embedded.parcels import Parcel
@@ -67,9 +67,9 @@ class Work:
             for number, parcel in self.carried.items()
         }
 
-    def evaluation(self) -> Evaluation:
+    def options(self) -> RunOptions:
         limit = self.memory_limit or total_memory() * 4 // 5 // self.neighbours
-        return Evaluation(memory_limit=limit, reorder=self.reorder)
+        return RunOptions(memory_limit=limit, reorder=self.reorder)
 
     def results(self, rows: Any) -> Iterator[pa.RecordBatch]:
         """What goes out, given a function from a relation's name to its columns."""
@@ -186,7 +186,7 @@ class ResidentTask:
                 mesh.report(now.stratum, now.round, now.delta, now.rows)
 
         keeper = _Keeper(mesh, self.snapshots, self.every, self.seconds)
-        evaluation = replace(self.work.evaluation(), progress=progress)
+        evaluation = Evaluation(options=replace(self.work.options(), progress=progress))
         # Imported in the task: the driver pickles tasks and never runs one.
         from flintlog.engines.spark.embedded.resident import ResidentRun
 
@@ -260,7 +260,7 @@ def _run_columns(work: Work, columns: dict[int, Columns], machine: Machine, stra
         name = work.inputs[number]
         arity = len(work.program.relations[name].columns)
         facts[name] = ColumnFacts(tuple(found[:arity]), min(1, found[0].size) if not arity else found[0].size)
-    run = ColumnarRun(work.program, facts, machine, work.threads, work.evaluation())
+    run = ColumnarRun(work.program, facts, machine, work.threads, Evaluation(options=work.options()))
     run.run(strata)
 
     def rows(name: str) -> Columns:
