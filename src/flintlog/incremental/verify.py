@@ -79,8 +79,7 @@ def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> 
     for clause in stratum.clauses:
         for found in clause.instances.of_head(chosen) if clause.relation == name else ():
             heads = kept.find(found.head, found.size)
-            latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
-            rounds = latest.astype(np.int64) + 1
+            rounds = clause.rounds.latest(found, "new").astype(np.int64) + 1
             yield heads[rounds == kept.new[heads]]
 
 

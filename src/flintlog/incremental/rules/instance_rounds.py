@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rules.clause import Clause
+from flintlog.incremental.rules.instances import Found
 
-_ALWAYS = np.int32(0)
+Version: TypeAlias = Literal["old", "new"]  # before the update, and after it
 
 
 class ClauseRounds:
@@ -26,28 +27,23 @@ class ClauseRounds:
         # Rows derived without recursion have round 1, so recursive rules derive rows from round 2 on.
         self.least = 1 if clause.is_recursive else 0
 
-    def places(self, rows: list[Array], size: int, which: str) -> list[Any]:
-        """For each literal the rounds of its rows in `size` instances, before ("old") or after ("new") the update. The
-        last is the rule's: `_ALWAYS` if it belongs to the program before and after, and has other literals."""
-        result: list[Any] = []
-        for place, at in zip(self.clause.places, rows, strict=True):
-            rounds = getattr(self._kept[place.relation], which)[at]
-            if place.negated:
-                rounds = np.where((at >= 0) & (rounds != NEVER), NEVER, 0)
-            elif not place.own:
-                rounds = np.where(rounds != NEVER, 0, NEVER)
-            result.append(rounds)
-        if self.before and self.after and result:
-            result.append(_ALWAYS)
-        else:
-            is_there = self.before if which == "old" else self.after
-            result.append(np.full(size, 0 if is_there else NEVER, np.int32))
-        return result
-
-    def latest(self, rounds: list[Any]) -> Any:
+    def latest(self, found: Found, epoch: Version) -> Array:
         """The latest round of each instance's literals: it derives its head in the next; NEVER if a literal fails."""
-        result = np.maximum(rounds[0], self.least)
-        for other in rounds[1:]:
-            if other is not _ALWAYS:
-                result = np.maximum(result, other)
-        return result
+        is_there = self.before if epoch == "old" else self.after
+        latest: Array = np.full(found.size, self.least if is_there else NEVER, np.int32)
+        if not is_there:
+            return latest
+        for literal, rows in zip(self.clause.places, found.rows, strict=True):
+            rounds = getattr(self._kept[literal.relation], epoch)[rows]
+            if literal.negated:
+                rounds = np.where((rows >= 0) & (rounds != NEVER), NEVER, 0)
+            elif not literal.own:
+                rounds = np.where(rounds != NEVER, 0, NEVER)
+            latest = np.maximum(latest, rounds)
+        return latest
+
+    def holding(self, found: Found, epoch: Version) -> tuple[Found, Array]:
+        """The instances whose literals all hold, each with its latest round."""
+        latest = self.latest(found, epoch)
+        there = (latest != NEVER).nonzero()[0]
+        return (found, latest) if there.size == found.size else (found.chosen(there), latest[there])

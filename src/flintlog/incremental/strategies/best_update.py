@@ -92,7 +92,7 @@ class BestUpdate(RuleUpdate):
     def _heads(self, clause: ClauseUpdate, found: Found) -> Array:
         """The rows that instances of the epoch before gave, of those that are best."""
         self._tick(found.size)
-        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old")) != NEVER)
+        found, _ = clause.rounds.holding(found, "old")
         heads = self._rows.find(found.head, found.size)
         return heads[heads >= 0]
 
@@ -106,8 +106,7 @@ class BestUpdate(RuleUpdate):
             for found in clause.instances.of_head(ChosenRows(self._rows, rows)):
                 self._tick(found.size)
                 heads = self._rows.find(found.head, found.size)
-                latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
-                holds = heads[latest < self._rows.new[heads]]
+                holds = heads[clause.rounds.latest(found, "new") < self._rows.new[heads]]
                 supported[np.searchsorted(rows, holds)] = True
         return rows[~supported]
 
@@ -136,9 +135,8 @@ class BestUpdate(RuleUpdate):
 
     def _candidates(self, clause: ClauseUpdate, found: Found) -> Candidates:
         self._tick(found.size)
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
-        found = found.chosen(latest != NEVER)
-        return found.head, latest[latest != NEVER].astype(np.int64) + 1
+        found, latest = clause.rounds.holding(found, "new")
+        return found.head, latest.astype(np.int64) + 1
 
     def _improve(self, candidates: Sequence[Candidates]) -> Array:
         """Gives keys better values, where there are some; returns the rows that are new."""

@@ -20,6 +20,7 @@ from flintlog.incremental.rows.lookup import Lookup
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.rows.planner import Planner
+from flintlog.incremental.rules.instance_rounds import Version
 from flintlog.incremental.rules.instances import Found
 from flintlog.incremental.strategies.rule_update import (
     ClauseUpdate,
@@ -133,7 +134,7 @@ class CountingUpdate(RuleUpdate):
 
     # --- Instances --------------------------------------------------------------------------------
 
-    def _having(self, rows: Rows, epoch: str, but: Iterable[ClauseUpdate] = ()) -> Iterator[_Moving]:
+    def _having(self, rows: Rows, epoch: Version, but: Iterable[ClauseUpdate] = ()) -> Iterator[_Moving]:
         """Every instance that has one of these rows, once, and the round it comes in by now."""
         rows = {name: np.sort(some) for name, some in rows.items() if some.size}
         chosen, others = self._chosen(rows), list(but)
@@ -155,13 +156,13 @@ class CountingUpdate(RuleUpdate):
             self._tick(found.size)
             yield self._moving(clause, found, "old")
 
-    def _moving(self, clause: ClauseUpdate, found: Found, epoch: str) -> _Moving:
-        return _Moving(clause, found, clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)))
+    def _moving(self, clause: ClauseUpdate, found: Found, epoch: Version) -> _Moving:
+        return _Moving(clause, found, clause.rounds.latest(found, epoch))
 
     def _move(self, instances: Iterable[_Moving]) -> None:
         """Counts instances in the rounds in which they come now."""
         for some in instances:
-            after = some.clause.rounds.latest(some.clause.rounds.places(some.found.rows, some.found.size, "new"))
+            after = some.clause.rounds.latest(some.found, "new")
             moved = np.flatnonzero(some.before != after)
             found, name = some.found.chosen(moved), some.clause.relation
             heads = self._kept[name].enter(found.head, found.size)
@@ -184,10 +185,9 @@ def counted(
         facts = np.flatnonzero(kept[name].old[: kept[name].known] == 0)
         counts.add(facts, np.zeros(facts.size, np.int64), 1)
     for clause, found in all_instances(clauses):
-        latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "old"))
-        there = found.chosen(latest != NEVER)
-        heads = kept[clause.relation].find(there.head, there.size)
-        empty[clause.relation].add(heads, latest[latest != NEVER].astype(np.int64) + 1, 1)
+        found, latest = clause.rounds.holding(found, "old")
+        heads = kept[clause.relation].find(found.head, found.size)
+        empty[clause.relation].add(heads, latest.astype(np.int64) + 1, 1)
     for counts in empty.values():
         counts.keep()
     return empty

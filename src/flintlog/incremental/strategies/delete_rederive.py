@@ -14,6 +14,7 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.net_changes import NEVER
+from flintlog.incremental.rules.instance_rounds import Version
 from flintlog.incremental.rules.instances import Found
 from flintlog.incremental.strategies.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate
 
@@ -77,7 +78,7 @@ class DeleteRederive(RuleUpdate):
 
     # --- Instances --------------------------------------------------------------------------------
 
-    def _following(self, rows: Rows, absent: Rows, epoch: str) -> Iterator[Heads]:
+    def _following(self, rows: Rows, absent: Rows, epoch: Version) -> Iterator[Heads]:
         """What follows in an epoch from one of these rows, or from the absence of one of those."""
         for clause, some in groupby(self._touched(rows, absent), itemgetter(0)):
             yield from self._heads_of(clause, map(itemgetter(1), some), epoch)
@@ -88,16 +89,16 @@ class DeleteRederive(RuleUpdate):
             if clause.relation in chosen:
                 yield from self._heads_of(clause, clause.instances.of_head(chosen[clause.relation]), "new")
 
-    def _all_heads(self, clauses: Iterable[ClauseUpdate], epoch: str) -> Iterator[Heads]:
+    def _all_heads(self, clauses: Iterable[ClauseUpdate], epoch: Version) -> Iterator[Heads]:
         for clause in clauses:
             yield from self._heads_of(clause, clause.instances.all(), epoch)
 
-    def _heads_of(self, clause: ClauseUpdate, instances: Iterable[Found], epoch: str) -> Iterator[Heads]:
+    def _heads_of(self, clause: ClauseUpdate, instances: Iterable[Found], epoch: Version) -> Iterator[Heads]:
         """All are found first: to enter their heads may change what is searched."""
         return (self._heads(clause, found, epoch) for found in list(instances))
 
-    def _heads(self, clause: ClauseUpdate, found: Found, epoch: str) -> Heads:
+    def _heads(self, clause: ClauseUpdate, found: Found, epoch: Version) -> Heads:
         """What instances give, of those that hold in an epoch."""
         self._tick(found.size)
-        found = found.chosen(clause.rounds.latest(clause.rounds.places(found.rows, found.size, epoch)) != NEVER)
+        found, _ = clause.rounds.holding(found, epoch)
         return clause.relation, self._kept[clause.relation].enter(found.head, found.size)

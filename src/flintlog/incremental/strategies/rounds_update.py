@@ -32,9 +32,9 @@ from flintlog.engines.local.storage.block import block_of
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.chosen_rows import ChosenRows
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
-from flintlog.incremental.rows.net_changes import NEVER, NO_ROWS
+from flintlog.incremental.rows.net_changes import NO_ROWS
 from flintlog.incremental.rules.instances import Found
-from flintlog.incremental.strategies.rule_update import ClauseUpdate, Difference, RuleUpdate, Tick
+from flintlog.incremental.strategies.rule_update import Difference, RuleUpdate, Tick
 from flintlog.incremental.strategies.stratum_code import ClauseCode, StratumCode
 from flintlog.incremental.strategies.switch import OverBudget
 from flintlog.incremental.strategies.workspace import Workspace
@@ -199,7 +199,7 @@ class StratumUpdate(RuleUpdate):
         clause, head = code.clause, self._code.kept[code.clause.relation]
         for some in list(self._counted(found)):
             if kind == up.ADDED:
-                some = _coming(clause, some)
+                some, _ = clause.rounds.holding(some, "new")
                 heads = self._enter(head, some)
             else:
                 heads = head.find(some.head, some.size)
@@ -208,10 +208,3 @@ class StratumUpdate(RuleUpdate):
             arguments = self._workspace.address, code.block.address, kind, place, block.address
             while need := kernels().take_instances(*arguments):
                 self._provide(need)
-
-
-def _coming(clause: ClauseUpdate, found: Found) -> Found:
-    """The instances that come at all, if nothing changes any more."""
-    latest = clause.rounds.latest(clause.rounds.places(found.rows, found.size, "new"))
-    there = (latest < NEVER).nonzero()[0]
-    return found.chosen(there) if there.size < found.size else found
