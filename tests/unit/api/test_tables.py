@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -84,7 +85,6 @@ def test_pandas() -> None:
 
 
 def test_polars() -> None:
-    pl = pytest.importorskip("polars")
     assert rows("edge", pl.DataFrame({"y": [1], "x": [2]})) == [(2, 1)]
     assert rows("edge", pl.LazyFrame({"x": [1], "y": [2]})) == [(1, 2)]
     assert rows("one", pl.Series([1, 2])) == [(1,), (2,)]
