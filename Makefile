@@ -20,13 +20,20 @@ help: ## list the targets
 demo: $(READY) ## run an example through the Spark pipeline, print its answer and timings
 	@$(BIN)/python scripts/demo.py
 
-test: lint ## everything CI runs: lint, types, imports, tests, doctests
-	$(BIN)/pytest $(PYTEST_FLAGS)
+# Spark's tests wait for Java most of the time, so they run beside the others. Kernels are compiled first, once for both.
+# The output of each command is shown whole, that of the first as it goes; Ctrl-C ends all of them.
+test: $(READY) ## everything CI runs: lint, types, imports, tests, doctests; samples where tests are many
+	@$(BIN)/python -c 'from flintlog.engines.local.kernels.library import kernels; kernels()'
+	@$(BIN)/python scripts/side_by_side.py $(BIN)/pytest --ignore=tests/spark $(PYTEST_FLAGS) \
+		-- $(BIN)/pytest tests/spark -o cache_dir=.pytest_cache/spark $(PYTEST_FLAGS) \
+		-- $(MAKE) --no-print-directory lint
 	@scripts/green.sh "make test: all checks passed"
 
-test-slow: $(READY) $(OLDEST)/.ready ## the slow lane: tests marked slow, and those of Spark with its oldest release
-	HYPOTHESIS_PROFILE=search $(BIN)/pytest -m slow $(PYTEST_FLAGS)
-	$(OLDEST)/bin/pytest tests/spark $(PYTEST_FLAGS)
+# A test there may run tests in a process of its own, for two hours; tests/spark/test_clusters.py has the limits of these.
+HOURS := -o timeout=3600 -o faulthandler_timeout=9000
+test-slow: $(READY) $(OLDEST)/.ready ## the slow lane, for hours: slow tests, whole samples, Spark's tests with its oldest release
+	HYPOTHESIS_PROFILE=search $(BIN)/pytest -m 'slow or sampled' $(HOURS) $(PYTEST_FLAGS)
+	$(OLDEST)/bin/pytest tests/spark -m 'not slow or sampled' $(HOURS) $(PYTEST_FLAGS)
 
 measure: $(READY) ## how long the compiler takes for a thousand rules
 	@$(BIN)/python scripts/measure.py
