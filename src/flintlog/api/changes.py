@@ -12,6 +12,7 @@ from pathlib import Path
 from flintlog.api.result import RelationResult, unknown_relation
 from flintlog.incremental.maintained import RowChanges
 from flintlog.io import write_facts
+from flintlog.io.schema import Schema
 from flintlog.ir import program as ir
 from flintlog.passes.context import wanted_by_directives
 from flintlog.types import Row
@@ -84,16 +85,9 @@ class Changes(Mapping[str, RelationChanges]):
                 self._write(name, getattr(changed, kind), Path(directory), file)
 
     def _write(self, name: str, rows: Collection[Row], directory: Path, file: str) -> None:
-        write_facts(
-            name,
-            self._program_with(name).relations[name].columns,
-            {"filename": file},
-            rows,
-            self._program_with(name).types,
-            output_dir=directory,
-            word_size=self._word_size,
-            stdout=sys.stdout,
-        )
+        program = self._program_with(name)
+        schema = Schema(name, program.relations[name].columns, program.types, self._word_size)
+        write_facts(schema, {"filename": file}, rows, output_dir=directory, stdout=sys.stdout)
 
 
 def _shown_by(program: ir.Program) -> list[str]:

@@ -16,6 +16,7 @@ from flintlog.io import check_output, read_facts, write_facts
 from flintlog.io.atomic import require_place
 from flintlog.io.column_facts import read_columns
 from flintlog.io.parameters import SPARK_ONLY
+from flintlog.io.schema import Schema
 from flintlog.ir.program import IoDirective, Program
 from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words
@@ -144,23 +145,13 @@ def write_results(
     order = {name: i for i, name in enumerate(n for stratum in program.strata for n in stratum.relations)}
     wanted = [d for d in program.io if d.kind != "input"]
     for directive in sorted(wanted, key=lambda d: order[d.relation]):
-        relation = program.relations[directive.relation]
+        relation, found = program.relations[directive.relation], rows[directive.relation]
         params = dict(directive.params)
         if directive.kind == "printsize":
             params["IO"] = "stdoutprintsize"
         elif str(output_dir) == "-":
             params |= {"IO": "stdout", "headers": "true"}
-        elif isinstance(found := rows[relation.name], RowsOnSpark) and found.write_to(directive, output_dir):
+        elif isinstance(found, RowsOnSpark) and found.write_to(directive, output_dir):
             continue
-        write_facts(
-            relation.name,
-            relation.columns,
-            params,
-            rows[relation.name],
-            program.types,
-            output_dir=output_dir,
-            word_size=word_size,
-            stdout=stdout,
-            notify=notify,
-            span=directive.span,
-        )
+        schema = Schema(relation.name, relation.columns, program.types, word_size)
+        write_facts(schema, params, found, output_dir=output_dir, stdout=stdout, notify=notify, span=directive.span)

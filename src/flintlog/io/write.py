@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from errno import EBADF
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
@@ -35,23 +35,22 @@ if TYPE_CHECKING:
 
 
 def write_facts(
-    relation: str,
-    columns: Sequence[Field],
+    schema: Schema,
     params: Mapping[str, str],
     rows: Iterable[Row],
-    types: TypeTable,
     *,
     output_dir: Path,
-    word_size: int = 64,
     stdout: TextIO,
     notify: Callable[[Diagnostic], None] = lambda diagnostic: None,
     span: Span = NOWHERE,
 ) -> None:
     """Writes rows where an .output or .printsize directive with these parameters wants them, in a fixed order. A file
-    appears when it is complete. `notify` gets warnings, with the directive's `span`. FlintlogError where that cannot be
-    done, Unsupported for what only Spark can write."""
-    check_output(relation, columns, params)
-    schema = Schema(relation_name(relation, params), columns, types, word_size)
+    appears when it is complete. `schema` has the relation's name in the program. `notify` gets warnings, with the
+    directive's `span`. Raises FlintlogError where the rows cannot be written, Unsupported where only Spark can write
+    them."""
+    relation = schema.name
+    check_output(relation, schema.columns, params)
+    schema = replace(schema, name=relation_name(relation, params))
     _WRITERS[params.get("IO", "file")](_Job(relation, schema, params, output_dir, stdout, notify, span), rows)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from flintlog.diagnostics import Report
 from flintlog.io import read_facts, write_facts
+from flintlog.io.schema import Schema
 from flintlog.types import FLOWLOG_TYPES, PRIMITIVES, AdtType, Branch, Field, RecordType, Row, TypeTable
 
 TYPES: TypeTable = {
@@ -65,7 +66,8 @@ def write(tmp_path: Path) -> Writer:
 
     def run(columns: str, rows: Iterable[Row], /, *, word_size: int = 64, **params: str) -> str:
         stdout = io.StringIO()
-        write_facts("r", fields(columns), params, rows, TYPES, output_dir=tmp_path, word_size=word_size, stdout=stdout)
+        schema = Schema("r", fields(columns), TYPES, word_size)
+        write_facts(schema, params, rows, output_dir=tmp_path, stdout=stdout)
         return stdout.getvalue()
 
     return run

@@ -20,6 +20,7 @@ from flintlog.diagnostics import FlintlogError, Report
 from flintlog.io import column_facts, read_facts, write_facts
 from flintlog.io.column_facts import ColumnFacts, Symbols, read_columns
 from flintlog.io.column_values import symbols_of
+from flintlog.io.schema import Schema
 from flintlog.types import FLOWLOG_TYPES, PRIMITIVES, Field, Row, TypeTable
 
 TYPES: TypeTable = {**PRIMITIVES, **FLOWLOG_TYPES}
@@ -58,7 +59,8 @@ def agree(folder: Path, kinds: Sequence[str], **params: str) -> bool:
 
 def write(folder: Path, kinds: Sequence[str], rows: object, **params: str) -> str:
     stdout = io.StringIO()
-    write_facts("r", fields(kinds), params, rows, TYPES, output_dir=folder, stdout=stdout)  # type: ignore[arg-type]
+    schema = Schema("r", fields(kinds), TYPES, 64)
+    write_facts(schema, params, rows, output_dir=folder, stdout=stdout)  # type: ignore[arg-type]
     return stdout.getvalue()
 
 

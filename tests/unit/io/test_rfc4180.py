@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from flintlog.diagnostics import Diagnostic, Report
 from flintlog.io import write_facts
+from flintlog.io.schema import Schema
 from flintlog.types import Field, Row, TypeTable
 
 Reader = Callable[..., list[Row]]
@@ -77,7 +78,6 @@ def test_warns_once_of_symbols_that_do_not_come_back(
 ) -> None:
     said: list[Diagnostic] = []
     rows: list[Row] = [(text,) for text in texts]
-    params = {"rfc4180": "true"}
-    fields = [Field("s", "symbol")]
-    write_facts("r", fields, params, rows, types, output_dir=tmp_path, stdout=io.StringIO(), notify=said.append)
+    schema = Schema("r", [Field("s", "symbol")], types, 64)
+    write_facts(schema, {"rfc4180": "true"}, rows, output_dir=tmp_path, stdout=io.StringIO(), notify=said.append)
     assert [diagnostic.code for diagnostic in said] == codes

@@ -30,8 +30,8 @@ def test_stdout_passes_bytes_through() -> None:
     raw = io.BytesIO()
     screen = io.TextIOWrapper(raw, encoding="ascii")
     screen.write("before\n")
-    columns = [Field("s", "symbol")]
-    write_facts("r", columns, {"IO": "stdout"}, [("\udcffé",)], PRIMITIVES, output_dir=Path(), stdout=screen)
+    schema = Schema("r", [Field("s", "symbol")], PRIMITIVES, 64)
+    write_facts(schema, {"IO": "stdout"}, [("\udcffé",)], output_dir=Path(), stdout=screen)
     screen.write("after\n")
     screen.flush()
     assert raw.getvalue() == (b"before\n---------------\nr\n===============\n\xff\xc3\xa9\n===============\nafter\n")
