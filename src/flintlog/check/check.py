@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from flintlog.check.checked import CheckedProgram, Clause, SubsumptiveClause
+from flintlog.check.checked import CheckedProgram, Clause, Relation, SubsumptiveClause
 from flintlog.check.clauses.content import Content, NormalisedRules, old_style_directives
 from flintlog.check.clauses.head_aggregates import check_head_aggregates
 from flintlog.check.components.component_scope import ComponentScope
@@ -22,7 +23,7 @@ from flintlog.check.names import check_counters, check_deltas, check_names
 from flintlog.check.plans import check_plan
 from flintlog.check.pragmas import check_pragmas, is_legacy, suppressed_relations
 from flintlog.check.strata import check_stratification, strata
-from flintlog.check.typing import declare_types, infer_kinds
+from flintlog.check.typing import Context, declare_types, infer_kinds
 from flintlog.check.unused import check_unused
 from flintlog.diagnostics import Report
 from flintlog.syntax import ast
@@ -50,8 +51,7 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     relations = declare_relations(content, types, is_type, missing, report)
     lattices = declare_lattices(content.lattices, relations, functors, is_type, missing, report)
 
-    rules = [clause for clause in content.clauses if isinstance(clause, Clause)]
-    subsumptions = [clause for clause in content.clauses if isinstance(clause, SubsumptiveClause)]
+    rules, subsumptions = _parted(content.clauses)
     clauses: list[Clause | SubsumptiveClause] = [*rules, *subsumptions]
     relations = check_head_aggregates(relations, rules, subsumptions, content.directives, report)
     check_directives(content.directives, relations, missing, report)
@@ -59,24 +59,19 @@ def check(program: ast.Program, report: Report, *, word_size: int = 64) -> Check
     sound = [clause for clause in clauses if check_names(clause, relations, functors, missing, report)]
 
     dependencies = Dependencies(relations, clauses)
-    inline = frozenset(name for name, relation in relations.items() if relation.is_inline)
-    for clause in clauses:
-        check_counters(clause, dependencies.is_recursive(clause), report)
-        if missing.is_program_whole:
-            check_plan(clause, dependencies, inline, report)
+    _check_counters_and_plans(clauses, relations, dependencies, missing, report)
     can_inline = check_inlining(relations, clauses, content.directives, dependencies, report)
     check_stratification(dependencies, rules, report)
 
-    sound_rules = [clause for clause in sound if isinstance(clause, Clause)]
-    sound_subsumptions = [clause for clause in sound if isinstance(clause, SubsumptiveClause)]
+    sound_rules, sound_subsumptions = _parted(sound)
     check_witnesses(sound_rules, relations, report)
     check_grounding(sound_rules, sound_subsumptions, relations, report, check_inline=can_inline)
     suppressed = suppressed_relations(pragmas)
     check_unused(relations, clauses, content.directives, suppressed, report, is_whole=missing.is_program_whole)
     kinds: dict[int, Kind] = {}
     if types_are_sound:
-        inputs = (sound_rules, sound_subsumptions, relations, functors, lattices, env, report)
-        kinds = infer_kinds(*inputs, word_size=word_size, legacy=is_legacy(pragmas), missing=missing)
+        context = Context(env, relations, functors, word_size, is_legacy(pragmas), missing)
+        kinds = infer_kinds(sound, lattices, context, report)
     if report.has_errors:
         return None
     return CheckedProgram(
@@ -121,6 +116,26 @@ def _content(program: ast.Program, missing: Missing, report: Report) -> Content:
         else:
             content.add(instantiate(init, scope, rules, report))
     return content
+
+
+def _parted(clauses: Sequence[Clause | SubsumptiveClause]) -> tuple[list[Clause], list[SubsumptiveClause]]:
+    rules = [clause for clause in clauses if isinstance(clause, Clause)]
+    return rules, [clause for clause in clauses if isinstance(clause, SubsumptiveClause)]
+
+
+def _check_counters_and_plans(
+    clauses: Sequence[Clause | SubsumptiveClause],
+    relations: Mapping[str, Relation],
+    dependencies: Dependencies,
+    missing: Missing,
+    report: Report,
+) -> None:
+    """Reports counters and `.plan` directives that do not fit how a clause recurs."""
+    inline = frozenset(name for name, relation in relations.items() if relation.is_inline)
+    for clause in clauses:
+        check_counters(clause, dependencies.is_recursive(clause), report)
+        if missing.is_program_whole:
+            check_plan(clause, dependencies, inline, report)
 
 
 def _of_kind(program: ast.Program, kind: type[_T]) -> list[_T]:

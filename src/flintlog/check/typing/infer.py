@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from flintlog.check.checked import Clause, Lattice, Relation, SubsumptiveClause
+from flintlog.check.checked import Clause, Lattice, SubsumptiveClause
 from flintlog.check.grounding.scopes import Scopes, resolve_scopes
-from flintlog.check.missing import Missing
 from flintlog.check.typing.collect import Collector, Context, Resolved
 from flintlog.check.typing.constraints import Assignment, solve
-from flintlog.check.typing.lattice import TypeEnv, kind_of
+from flintlog.check.typing.lattice import kind_of
 from flintlog.check.typing.literals import literal_value
 from flintlog.check.typing.overloads import OVERLOADS, Overload, preferred
 from flintlog.check.typing.solution import Solution
@@ -32,30 +31,20 @@ _FIXED_KINDS: dict[type, Kind] = {
 
 
 def infer_kinds(
-    clauses: Sequence[Clause],
-    subsumptions: Sequence[SubsumptiveClause],
-    relations: Mapping[str, Relation],
-    functors: Mapping[str, ast.FunctorDecl],
+    clauses: Sequence[Clause | SubsumptiveClause],
     lattices: Mapping[str, Lattice],
-    env: TypeEnv,
+    context: Context,
     report: Report,
-    *,
-    word_size: int = 64,
-    legacy: bool = False,
-    missing: Missing | None = None,
 ) -> dict[int, Kind]:
     """The kind of every argument node by identity. Type errors go to the report; a clause with an unknown name or a
     wrong number of arguments is passed over, and nothing is inferred when type declarations are wrong."""
     kinds: dict[int, Kind] = {}
-    if not env.is_sound:
+    if not context.env.is_sound:
         return kinds
-    context = Context(env, relations, functors, word_size, legacy, missing or Missing())
     check_functors(context, report)
     for clause in clauses:
-        if clause.body or not _fact_kinds(clause, context, kinds):
+        if isinstance(clause, SubsumptiveClause) or clause.body or not _fact_kinds(clause, context, kinds):
             _clause_kinds(clause, context, kinds, report)
-    for subsumption in subsumptions:
-        _clause_kinds(subsumption, context, kinds, report)
     for lattice in lattices.values():
         _lattice_kinds(lattice, context, kinds, report)
     return kinds
