@@ -52,6 +52,11 @@ def add_db_commands(commands: Commands, program_options: AddOptions) -> None:
     rules.add_argument("--list", action="store_true", help="print the rules with their ids, after the changes")
     _changes(rules)
 
+    _add_questions(actions)
+
+
+def _add_questions(actions: Commands) -> None:
+    """The actions that leave all relations as they are."""
     query = actions.add_parser("query", help="print the answers to a question")
     _directory(query)
     query.add_argument("question", metavar="QUESTION", help="the body of a rule: 'path(1, x)'")
