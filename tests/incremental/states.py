@@ -62,9 +62,9 @@ class Database:
 
 def rows_of(state: State, name: str) -> set[Row]:
     kept, kinds = state.kept[name], state.flattened.program.relations[name].kinds
-    columns = [column.tolist() for column in kept.columns(kept.present())]
+    columns = [column.tolist() for column in kept.columns(kept.rounds.present())]
     values = [[state.machine.value(word, kind) for word in column] for column, kind in zip(columns, kinds, strict=True)]
-    return set(zip(*values, strict=True)) if kinds else {()} if kept.present().size else set()
+    return set(zip(*values, strict=True)) if kinds else {()} if kept.rounds.present().size else set()
 
 
 def assert_equation(database: Database) -> None:

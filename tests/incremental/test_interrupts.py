@@ -38,7 +38,9 @@ PROGRAM = """
 """
 QUESTION = "p(x, _y), e(_y, z), x < z"
 FILES = (
-    "kept.py",
+    "maintained_relation.py",
+    "row_log.py",
+    "row_rounds.py",
     "epoch.py",
     "state.py",
     "relation.py",

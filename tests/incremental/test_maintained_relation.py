@@ -12,35 +12,41 @@ from hypothesis import strategies as st
 
 from flintlog.engines.local.storage.relation import Relation
 from flintlog.incremental.rows import maintained_relation as room
-from flintlog.incremental.rows import net_changes
+from flintlog.incremental.rows import net_changes, row_rounds
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
+
+
+def changed(kept: MaintainedRelation) -> list[int]:
+    """The positions of rows whose round is another than before the update."""
+    places: list[int] = np.flatnonzero(kept.rounds.old != kept.rounds.new).tolist()
+    return places
 
 
 @pytest.mark.parametrize("one_by_one", [0, 1_000])
 @pytest.mark.parametrize("scanned", [0, 1, 1_000_000])
 def test_changes_are_found_either_way(scanned: int, one_by_one: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_SCANNED", scanned)
+    monkeypatch.setattr(row_rounds, "_SCANNED", scanned)
     monkeypatch.setattr(net_changes, "_ONE_BY_ONE", one_by_one)
     kept = MaintainedRelation(Relation("r", 1))
     places = kept.enter([np.arange(200)], 200)
-    kept.set_round(places[:100], 1)
+    kept.rounds.set_round(places[:100], 1)
     kept.keep()
-    assert kept.size == 100
-    assert kept.changed().size == 0
-    kept.set_round(places[90:100], NEVER)
-    kept.set_round(places[95:110], 2)  # five that had gone come in another round
-    kept.set_round(places[0:1], 2)
-    kept.set_round(places[0:1], 1)  # and one is as it was
-    lost, gained = kept.lost_and_gained()
-    assert sorted(kept.changed()) == sorted(places[90:110])
+    assert kept.rounds.size == 100
+    assert changed(kept) == []
+    kept.rounds.set_round(places[90:100], NEVER)
+    kept.rounds.set_round(places[95:110], 2)  # five that had gone come in another round
+    kept.rounds.set_round(places[0:1], 2)
+    kept.rounds.set_round(places[0:1], 1)  # and one is as it was
+    lost, gained = kept.rounds.lost_and_gained()
+    assert changed(kept) == sorted(places[90:110])
     assert (sorted(lost), sorted(gained)) == (sorted(places[90:95]), sorted(places[100:110]))
     kept.keep()
-    assert kept.size == 105
-    kept.set_round(places[:50], NEVER)
+    assert kept.rounds.size == 105
+    kept.rounds.set_round(places[:50], NEVER)
     kept.take_back()
-    assert kept.changed().size == 0
-    assert kept.size == 105
+    assert changed(kept) == []
+    assert kept.rounds.size == 105
 
 
 NARROW, WIDE = st.integers(-3, 40), st.sampled_from([0, 1, -(1 << 63), (1 << 63) - 1, 1 << 40])
@@ -55,16 +61,16 @@ def test_every_row_gets_one_place(data: st.DataObject, arity: int, is_wide: bool
         found = kept.enter([np.array(column, np.int64) for column in zip(*batch, strict=True)], len(batch))
         for one, place in zip(batch, found.tolist(), strict=True):
             assert known.setdefault(one, place) == place
-        assert sorted(known.values()) == list(range(kept.known))
-        assert kept.present().size == 0
-        columns = [column.tolist() for column in kept.columns(np.arange(kept.known))]
+        assert sorted(known.values()) == list(range(kept.rounds.known))
+        assert kept.rounds.present().size == 0
+        columns = [column.tolist() for column in kept.columns(np.arange(kept.rounds.known))]
         assert list(zip(*columns, strict=True)) == sorted(known, key=known.__getitem__) or not arity
 
 
 def rows_of(kept: MaintainedRelation, which: str = "new") -> dict[int, int]:
     """The round of every row that is there."""
-    rounds = getattr(kept, which)
-    there = np.flatnonzero(rounds[: kept.known] != NEVER)
+    rounds = getattr(kept.rounds, which)
+    there = np.flatnonzero(rounds[: kept.rounds.known] != NEVER)
     return dict(zip(kept.columns(there)[0].tolist(), rounds[there].tolist(), strict=True))
 
 
@@ -81,15 +87,15 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(room, "FEW", few)
     before = dict.fromkeys(range(10), 1)
     kept = MaintainedRelation(Relation("r", 1))
-    kept.set_round(kept.enter([np.array(list(before))], 10), 1)
+    kept.rounds.set_round(kept.enter([np.array(list(before))], 10), 1)
     kept.keep()
     for after in (dict.fromkeys(range(8, 60), 2), {8: 1, 9: 3, 500: 2}):
         for is_kept in (False, True):
             given = kept.enter([np.array([9, 70])], 2)
-            kept.set_given(given, True)
+            kept.rounds.set_given(given, True)
             kept = kept.computed_again(*computed(after))
             assert (rows_of(kept), rows_of(kept, "old")) == (after, before)
-            lost, gained = (kept.columns(rows)[0].tolist() for rows in kept.lost_and_gained())
+            lost, gained = (kept.columns(rows)[0].tolist() for rows in kept.rounds.lost_and_gained())
             assert ({*lost}, {*gained}) == ({*before} - {*after}, {*after} - {*before})
             if is_kept:
                 kept.keep()
@@ -100,8 +106,8 @@ def test_rows_computed_again(most_new: int, few: int, monkeypatch: pytest.Monkey
                 kept = kept.before or kept
                 kept.take_back()
             assert rows_of(kept) == rows_of(kept, "old") == before
-            assert (kept.size, kept.changed().size) == (len(before), 0)
-            facts = kept.columns(np.flatnonzero(kept.given[: kept.known]))[0]
+            assert (kept.rounds.size, changed(kept)) == (len(before), [])
+            facts = kept.columns(kept.rounds.facts())[0]
             assert sorted(facts) == ([9, 70] if is_kept or len(after) == 3 else [])
 
 

@@ -10,8 +10,7 @@ from tests.incremental.states import Database, assert_equation
 
 import flintlog as fl
 from flintlog.engines.local.storage import index
-from flintlog.incremental.rows import maintained_relation as kept
-from flintlog.incremental.rows import relation_block as kept_block
+from flintlog.incremental.rows import relation_block, row_log
 from flintlog.incremental.strategies import workspace
 from flintlog.incremental.strategies.rounds_update import StratumUpdate
 from flintlog.incremental.strategies.switch import OverBudget
@@ -48,8 +47,8 @@ def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(workspace, name, 1)
     monkeypatch.setattr(workspace, "_FEW_WORDS", 32)
     monkeypatch.setattr(workspace, "_KEPT_WORDS", 64)
-    monkeypatch.setattr(kept_block, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(kept, "FEW_NEW", 1)
+    monkeypatch.setattr(relation_block, "_LEAST_ROOM", 1)
+    monkeypatch.setattr(row_log, "FEW_NEW", 1)
     monkeypatch.setattr(index, "FEW_MORE", 1)
 
 

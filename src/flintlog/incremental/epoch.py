@@ -91,7 +91,7 @@ class Epoch:
                 all_changed |= {name: given[name] for name in own if name in given and given[name].size}
             self._stratum(stratum, Difference(all_lost, all_gained, changes.lost, changes.gained), changes.why)
             for name in own:
-                pair = self._kept[name].lost_and_gained()
+                pair = self._kept[name].rounds.lost_and_gained()
                 if pair[0].size or pair[1].size:
                     changed[name] = pair
                     for reader in flattened.readers.get(name, ()):
@@ -119,7 +119,9 @@ class Epoch:
         """Updates relations that have no rules."""
         stratum.counts = None
         for name in stratum.relations:
-            self._kept[name].change_facts(difference.lost.get(name, NO_ROWS), difference.gained.get(name, NO_ROWS))
+            self._kept[name].rounds.change_facts(
+                difference.lost.get(name, NO_ROWS), difference.gained.get(name, NO_ROWS)
+            )
 
     def _fold(self, stratum: KeptStratum, fold: FoldUpdate, difference: Difference) -> None:
         keys = fold.affected(difference.rows())
@@ -149,8 +151,8 @@ class Epoch:
         if self._allowance.is_plenty(stratum.seconds):
             return True
         own = self._flattened.computed[stratum.relations]
-        total = sum(self._kept[name].size for name in stratum.part.reads)
-        total += sum(int(np.count_nonzero(self._kept[name].given)) for name in own)
+        total = sum(self._kept[name].rounds.size for name in stratum.part.reads)
+        total += sum(int(np.count_nonzero(self._kept[name].rounds.given)) for name in own)
         seconds = self._allowance.of(stratum.seconds + self._copying(stratum))
         is_recursive = any(clause.instances.clause.is_recursive for clause in stratum.clauses)
         return stratum.switch.tries(size, total, seconds, is_recursive=is_recursive)
@@ -158,7 +160,7 @@ class Epoch:
     def _copying(self, stratum: KeptStratum) -> float:
         """The seconds that go into copies of what a stratum reads, if it is computed again."""
         others = stratum.part.reads - self._present.keys()
-        return COPYING * sum(kept.size for name in others if not (kept := self._kept[name]).is_whole())
+        return COPYING * sum(kept.rounds.size for name in others if not (kept := self._kept[name]).rounds.is_whole())
 
     def _update(self, stratum: KeptStratum, difference: Difference) -> None:
         for clause in difference.rules_lost:
@@ -183,7 +185,7 @@ class Epoch:
 
     def _give_up(self, stratum: KeptStratum, why: str) -> None:
         for name in stratum.relations:
-            self._kept[name].take_back_rounds()
+            self._kept[name].rounds.take_back_rounds()
         self._compute_again(stratum, why)
 
     def _by_strategy(self, stratum: KeptStratum, difference: Difference, tick: Tick) -> RuleUpdate:
@@ -214,7 +216,7 @@ class Epoch:
     def _forget_counts(self, stratum: KeptStratum) -> None:
         """Lets go of the counts that updates by rounds keep, where an update does not."""
         for name in stratum.relations:
-            self._kept[name].forget_counts()
+            self._kept[name].rounds.forget_counts()
 
     def _compute_again(self, stratum: KeptStratum, why: str) -> None:
         """Computes a stratum from what it reads as that is now."""
@@ -222,7 +224,7 @@ class Epoch:
         self.recomputed |= dict.fromkeys(own, why)
         self._present |= current(self._kept, reads - self._present.keys())
         started = time.perf_counter()
-        given = {name: np.flatnonzero(self._kept[name].given[: self._kept[name].known]) for name in own}
+        given = {name: self._kept[name].rounds.facts() for name in own}
         facts = {name: self._kept[name].facts(rows) for name, rows in given.items()}
         run = self._start(facts, {name: self._present[name] for name in reads})
         try:
@@ -234,7 +236,7 @@ class Epoch:
             self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
             if (
                 name in self._flattened.last_readers
-                and not self._kept[name].is_whole()
+                and not self._kept[name].rounds.is_whole()
                 and self._kept[name].relation is not relation
             ):
                 relation.outlive_run()

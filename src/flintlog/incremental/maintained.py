@@ -254,7 +254,7 @@ class Maintained:
     def _changed(self) -> dict[str, RowChanges]:
         result, reached = {}, self.state.reached()
         for name in filter(reached.__contains__, self.program.relations):
-            lost, gained = self.state.kept[name].lost_and_gained()
+            lost, gained = self.state.kept[name].rounds.lost_and_gained()
             if lost.size or gained.size:
                 result[name] = RowChanges(self._rows(name, gained), self._rows(name, lost))
         return result
@@ -264,7 +264,7 @@ class Maintained:
         result = {}
         for name in before.relations.keys() - self.program.relations.keys():
             kept, kinds = self.state.kept[name], before.relations[name].kinds
-            if (present := kept.present()).size:
+            if (present := kept.rounds.present()).size:
                 none, all_rows = kept.some(NO_ROWS), kept.some(present)
                 result[name] = RowChanges(
                     StoredRows(none, kinds, self._machine), StoredRows(all_rows, kinds, self._machine)
@@ -287,7 +287,7 @@ class Maintained:
 
     def rows(self, name: str) -> StoredRows:
         self.make_whole()
-        return self._rows(name, self.state.kept[name].present())
+        return self._rows(name, self.state.kept[name].rounds.present())
 
     def _rows(self, name: str, places: Array) -> StoredRows:
         return StoredRows(self.state.kept[name].some(places), self.program.relations[name].kinds, self._machine)

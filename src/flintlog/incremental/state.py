@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.row_strata import encode
 from flintlog.engines.local.storage.packing import Array
@@ -87,7 +85,7 @@ class State:
             run.workers.close()
         for name, relation in run.store.items():
             self.kept[name] = kept = MaintainedRelation(relation)
-            kept.start(run.rounds_of(name))
+            kept.rounds.start(run.rounds_of(name))
             if name in facts and len(facts[name]):  # some need not be there: others are better, or came first
                 kept.enter_given(facts[name].columns, len(facts[name]))
         self.strata = {part.stratum.relations: self._stratum(part) for part in self.flattened.parts}
@@ -132,7 +130,7 @@ class State:
 
     def computed_anew(self) -> State:
         """The same facts and rules, computed from nothing."""
-        given = {name: kept.facts(np.flatnonzero(kept.given[: kept.known])) for name, kept in self.kept.items()}
+        given = {name: kept.facts(kept.rounds.facts()) for name, kept in self.kept.items()}
         fresh = State(self.flattened, self.machine, self._evaluation, budget=None)
         fresh.bootstrap({name: facts for name, facts in given.items() if name not in self.flattened.constants})
         return fresh
@@ -217,9 +215,9 @@ class State:
         size = columns[0].size if len(columns) else 1
         rows: Array = each_once(kept.enter(columns, size) if given else kept.find(columns, size))
         rows = rows[rows >= 0]
-        rows = rows[kept.given[rows] != given]
+        rows = rows[kept.rounds.given[rows] != given]
         if rows.size:
-            kept.set_given(rows, given)
+            kept.rounds.set_given(rows, given)
         return rows
 
     def reached(self) -> set[str]:
@@ -230,7 +228,7 @@ class State:
     def keep(self) -> None:
         """The update is done."""
         self._forget_others()
-        changed = [name for name in self.reached() if not self.kept[name].is_settled()]
+        changed = [name for name in self.reached() if not self.kept[name].rounds.is_settled()]
         moved = {name for name in changed if self.kept[name].before is not None}
         for name in changed:
             self.kept[name].keep()
@@ -309,7 +307,7 @@ class State:
                 self.strata[relations] = replace(known, part=part, clauses=clauses)
             if changes.any():
                 self._changes_of_rules[relations] = changes
-        constants = {name: values for name, values in flattened.constants.items() if not self.kept[name].size}
+        constants = {name: values for name, values in flattened.constants.items() if not self.kept[name].rounds.size}
         return {name: _constant_facts(values, self.machine).columns for name, values in constants.items()}
 
 

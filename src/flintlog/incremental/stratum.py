@@ -81,7 +81,7 @@ class KeptStratum:
         elif self.clauses:
             code = self.code(kept)
             for name, some in code.kept.items():
-                yield partial(some.make_ready, changes=name in code.own), some.known
+                yield partial(some.make_ready, changes=name in code.own), some.rounds.known
             for clause_number, number in code.searches():
                 rows = self.clauses[clause_number].instances.rows_read()
                 yield partial(code.make, clause_number, number, workspace), rows

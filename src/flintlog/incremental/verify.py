@@ -8,8 +8,8 @@ import numpy as np
 
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.chosen_rows import ChosenRows
-from flintlog.incremental.rows.maintained_relation import UNKNOWN
 from flintlog.incremental.rows.net_changes import NEVER
+from flintlog.incremental.rows.row_rounds import UNKNOWN
 from flintlog.incremental.state import State
 from flintlog.incremental.strategies.best_update import BestUpdate
 from flintlog.incremental.strategies.counting import counted
@@ -42,33 +42,34 @@ def _shows_rounds(state: State, name: str) -> bool:
 
 def _of_rows(state: State, fresh: State, name: str) -> str:
     kept, other = state.kept[name], fresh.kept[name]
-    here, there = kept.present(), other.present()
+    here, there = kept.rounds.present(), other.rounds.present()
     found = other.find(kept.columns(here), here.size)
-    too_many = int(np.count_nonzero((found < 0) | (other.new[found] == NEVER)))
+    too_many = int(np.count_nonzero((found < 0) | (other.rounds.new[found] == NEVER)))
     rows = kept.find(other.columns(there), there.size)
     too_few = there.size - (here.size - too_many)
     if too_many or too_few:
         return f"{too_many} rows too many, {too_few} too few"
-    if (kept.old[rows] != kept.new[rows]).any() or kept.size != there.size:
+    if (kept.rounds.old[rows] != kept.rounds.new[rows]).any() or kept.rounds.size != there.size:
         return "an update is not done"
     return ""
 
 
 def _of_rounds(state: State, fresh: State, name: str) -> str:
     kept, other = state.kept[name], fresh.kept[name]
-    there = other.present()
-    wrong = int(np.count_nonzero(kept.new[kept.find(other.columns(there), there.size)] != other.new[there]))
+    there = other.rounds.present()
+    rows = kept.find(other.columns(there), there.size)
+    wrong = int(np.count_nonzero(kept.rounds.new[rows] != other.rounds.new[there]))
     return f"{wrong} rows have another round" if wrong else ""
 
 
 def _of_counts(state: State, stratum: KeptStratum, name: str) -> str:
     kept = state.kept[name]
-    rows = kept.present()
-    counts = (kept.new[rows] == 0).astype(np.int64)
+    rows = kept.rounds.present()
+    counts = (kept.rounds.new[rows] == 0).astype(np.int64)
     for heads in _derivations(state, stratum, name, rows):
         counts += np.bincount(np.searchsorted(rows, heads), minlength=rows.size)
-    known = kept.counts[rows] != UNKNOWN
-    wrong = int(np.count_nonzero(counts[known] != kept.counts[rows][known]) + np.count_nonzero(counts == 0))
+    known = kept.rounds.counts[rows] != UNKNOWN
+    wrong = int(np.count_nonzero(counts[known] != kept.rounds.counts[rows][known]) + np.count_nonzero(counts == 0))
     return f"{wrong} rows have another count" if wrong else ""
 
 
@@ -80,7 +81,7 @@ def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> 
         for found in clause.instances.of_head(chosen) if clause.relation == name else ():
             heads = kept.find(found.head, found.size)
             rounds = clause.rounds.latest(found, "new").astype(np.int64) + 1
-            yield heads[rounds == kept.new[heads]]
+            yield heads[rounds == kept.rounds.new[heads]]
 
 
 def _of_counts_by_round(state: State, stratum: KeptStratum) -> Iterator[str]:

@@ -61,7 +61,7 @@ class Explainer:
         [position] = kept.find(columns, 1).tolist()
         self._derivations.prepare(relation)
         goal = spelled(relation, row)
-        if position < 0 or kept.new[position] == NEVER:
+        if position < 0 or kept.rounds.new[position] == NEVER:
             return Explanation(
                 goal,
                 holds=False,
@@ -83,14 +83,14 @@ class Explainer:
             if not level:
                 return
         for name, position in level:
-            note = "fact" if self._state.kept[name].given[position] else "explain this row to see more"
+            note = "fact" if self._state.kept[name].rounds.given[position] else "explain this row to see more"
             self._steps[name, position] = Step(self._text(name, position), note=note)
 
     def _steps_of(self, rows: Iterable[RowName]) -> Iterator[RowName]:
         """Finds a step for each row; yields the rows from which these steps derive."""
         goals: dict[str, list[int]] = defaultdict(list)
         for name, position in rows:
-            if self._state.kept[name].given[position]:
+            if self._state.kept[name].rounds.given[position]:
                 self._steps[name, position] = Step(self._text(name, position), note="fact")
             else:
                 goals[name].append(position)
@@ -126,7 +126,7 @@ class Explainer:
                 for head, rows in self._own_rows(derived, stratum):
                     waiting.append((head, rows))
                     for name, position in rows:
-                        if (name, position) not in seen and not self._state.kept[name].given[position]:
+                        if (name, position) not in seen and not self._state.kept[name].rounds.given[position]:
                             pending[name].add(position)
                             seen.add((name, position))
         round, changed = 0, True
@@ -135,7 +135,8 @@ class Explainer:
             ready = {
                 head
                 for head, rows in waiting
-                if head not in found and all(row in found or self._state.kept[row[0]].given[row[1]] for row in rows)
+                if head not in found
+                and all(row in found or self._state.kept[row[0]].rounds.given[row[1]] for row in rows)
             }
             found |= dict.fromkeys(ready, round)
             changed = bool(ready)
@@ -161,11 +162,11 @@ class Explainer:
         result = np.zeros(derived.heads.size, np.int64)
         for atom, rows in zip(derived.rule.atoms, derived.rows, strict=True):
             if atom.name in stratum.relations:
-                result = np.maximum(result, self._state.kept[atom.name].new[rows])
-        return np.where(result < self._state.kept[name].new[derived.heads], result, NEVER)
+                result = np.maximum(result, self._state.kept[atom.name].rounds.new[rows])
+        return np.where(result < self._state.kept[name].rounds.new[derived.heads], result, NEVER)
 
     def _round(self, row: RowName, rounds: Mapping[RowName, int]) -> int:
-        return 0 if self._state.kept[row[0]].given[row[1]] else rounds.get(row, NEVER)
+        return 0 if self._state.kept[row[0]].rounds.given[row[1]] else rounds.get(row, NEVER)
 
     def _has_rounds(self, name: str) -> bool:
         stratum = self._strata[name]

@@ -37,7 +37,7 @@ class Lookup:
 
     def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
         """The preparation of `positions`, and how many rows it reads."""
-        yield self._pipeline, self._current().known
+        yield self._pipeline, self._current().rounds.known
 
     def _pipeline(self) -> Pipeline:
         relation = self._current().relation

@@ -34,7 +34,7 @@ class ClauseRounds:
         if not is_there:
             return latest
         for literal, rows in zip(self.clause.places, found.rows, strict=True):
-            rounds = getattr(self._kept[literal.relation], epoch)[rows]
+            rounds = getattr(self._kept[literal.relation].rounds, epoch)[rows]
             if literal.negated:
                 rounds = np.where((rows >= 0) & (rounds != NEVER), NEVER, 0)
             elif not literal.own:

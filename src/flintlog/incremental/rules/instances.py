@@ -133,7 +133,7 @@ class Instances:
 
     def rows_read(self) -> int:
         """The number of rows in the logs of all literals."""
-        return sum(self._relations[place.relation].known for place in self.clause.places)
+        return sum(self._relations[place.relation].rounds.known for place in self.clause.places)
 
     def preparations(self, but: int) -> Iterator[tuple[Callable[[], object], int]]:
         """Functions that plan the searches of an update of best values, each with the number of rows that it reads.

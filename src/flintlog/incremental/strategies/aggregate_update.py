@@ -40,7 +40,7 @@ class FoldUpdate:
         for source, by_keys in zip(self._sources, self._by_keys, strict=False):
             kept, relation = self._relations[source.relation], current[source.relation]
             rows = by_keys.positions(keys)
-            rows = rows[kept.new[rows] != NEVER]
+            rows = rows[kept.rounds.new[rows] != NEVER]
             relation.insert(kept.columns(rows), rows.size)
             relation.next_round()
         planner = self._planner
@@ -49,8 +49,8 @@ class FoldUpdate:
         kept = self._relations[self._name]
         before = self._by_keys[-1].positions(keys)
         after = kept.enter(result.columns(), result.size)
-        kept.set_round(np.setdiff1d(before[kept.new[before] != NEVER], after), NEVER)
-        kept.set_round(after[kept.new[after] == NEVER], 1)
+        kept.rounds.set_round(np.setdiff1d(before[kept.rounds.new[before] != NEVER], after), NEVER)
+        kept.rounds.set_round(after[kept.rounds.new[after] == NEVER], 1)
 
     def rows(self, keys: list[Array]) -> float:
         """About how many rows belong to some groups, if rows of them have changed: large groups change more often."""
@@ -58,7 +58,7 @@ class FoldUpdate:
         for source in self._sources:
             names, kept = [column.name for column in source.schema], self._relations[source.relation]
             group = self._planner.statistics.group_size(kept.relation, tuple(names.index(by) for by in self._fold.by))
-            result += min(kept.size, keys[0].size * group)
+            result += min(kept.rounds.size, keys[0].size * group)
         return result
 
     def affected(self, changed: Mapping[str, Array]) -> list[Array]:

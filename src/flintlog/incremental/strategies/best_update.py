@@ -48,6 +48,7 @@ class BestUpdate(RuleUpdate):
     ) -> None:
         super().__init__(kept, (best.relation,), clauses, tick)
         self._best, self._by_key, self._rows = best, by_key, kept[best.relation]
+        self._rounds = self._rows.rounds
 
     def run(self, difference: Difference) -> None:
         gone = self._remove(difference)
@@ -60,7 +61,7 @@ class BestUpdate(RuleUpdate):
 
     def unfounded(self) -> str:
         """What is wrong with the levels of rows; empty if each row has its support."""
-        rows = self._unsupported(self._rows.present())
+        rows = self._unsupported(self._rounds.present())
         return f"{rows.size} rows have no derivation from lower levels" if rows.size else ""
 
     # --- What goes --------------------------------------------------------------------------------
@@ -77,15 +78,15 @@ class BestUpdate(RuleUpdate):
             level = min(doubted)
             rows = self._unsupported(np.unique(np.concatenate(doubted.pop(level))))
             if rows.size:
-                self._rows.set_round(rows, NEVER)
+                self._rounds.set_round(rows, NEVER)
                 gone.append(rows)
                 for clause, found in self._touched({self._best.relation: rows}, {}):
                     heads = self._heads(clause, found)
-                    self._doubt(heads[self._rows.new[heads] > level], doubted)
+                    self._doubt(heads[self._rounds.new[heads] > level], doubted)
         return np.concatenate(gone) if gone else np.empty(0, np.int64)
 
     def _doubt(self, rows: Array, doubted: dict[int, list[Array]]) -> None:
-        levels = self._rows.new[rows]
+        levels = self._rounds.new[rows]
         for level in np.unique(levels[levels != NEVER]).tolist():
             doubted[level].append(rows[levels == level])
 
@@ -98,7 +99,7 @@ class BestUpdate(RuleUpdate):
 
     def _unsupported(self, rows: Array) -> Array:
         """Those of some rows, sorted, that are there and have no derivation from below their own level."""
-        rows = rows[(self._rows.new[rows] != NEVER) & ~self._rows.given[rows]]
+        rows = rows[(self._rounds.new[rows] != NEVER) & ~self._rounds.given[rows]]
         supported = np.zeros(rows.size, np.bool_)
         for clause in self._clauses:
             if not rows.size:
@@ -106,7 +107,7 @@ class BestUpdate(RuleUpdate):
             for found in clause.instances.of_head(ChosenRows(self._rows, rows)):
                 self._tick(found.size)
                 heads = self._rows.find(found.head, found.size)
-                holds = heads[clause.rounds.latest(found, "new") < self._rows.new[heads]]
+                holds = heads[clause.rounds.latest(found, "new") < self._rounds.new[heads]]
                 supported[np.searchsorted(rows, holds)] = True
         return rows[~supported]
 
@@ -119,7 +120,7 @@ class BestUpdate(RuleUpdate):
         chosen = ChosenRows(self._rows, rows)
         keys = self._keys(chosen.columns)
         known = self._by_key.positions(keys)
-        known = known[self._rows.given[known]]
+        known = known[self._rounds.given[known]]
         yield self._rows.columns(known), np.zeros(known.size, np.int64)
         for clause in self._clauses:
             for found in clause.instances.like_head(chosen, but=self._best.position):
@@ -147,12 +148,12 @@ class BestUpdate(RuleUpdate):
         columns, levels = self._best_of(columns, levels)
         rows = self._rows.enter(columns, levels.size)
         before = self._by_key.positions(self._keys(columns))
-        before = before[self._rows.new[before] != NEVER]
+        before = before[self._rounds.new[before] != NEVER]
         is_new = self._best_among(rows, before)
         chosen = rows[is_new]
         replaced = self._by_key.positions(self._keys(self._rows.columns(chosen))) if chosen.size else chosen
-        self._rows.set_round(replaced[self._rows.new[replaced] != NEVER], NEVER)
-        self._rows.set_round(chosen, levels[is_new].astype(np.int32))
+        self._rounds.set_round(replaced[self._rounds.new[replaced] != NEVER], NEVER)
+        self._rounds.set_round(chosen, levels[is_new].astype(np.int32))
         return chosen
 
     def _best_of(self, columns: list[Array], levels: Array) -> tuple[list[Array], Array]:

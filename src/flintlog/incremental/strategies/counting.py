@@ -48,24 +48,24 @@ class RoundCounts:
         pairs = self._pairs.enter([rows, rounds], rows.size)
         changed, at = np.unique(pairs, return_inverse=True)
         more = np.bincount(at, np.broadcast_to(number, rows.shape), minlength=changed.size).astype(np.int64)
-        self._pairs.set_counts(changed, np.maximum(self._pairs.counts[changed], 0) + more)
+        self._pairs.rounds.set_counts(changed, np.maximum(self._pairs.rounds.counts[changed], 0) + more)
 
     def of(self, rows: Array, round: int) -> Array:
         found = self._pairs.find([rows, np.full(rows.size, round, np.int64)], rows.size)
-        counts: Array = np.where(found >= 0, np.maximum(self._pairs.counts[found], 0), 0)
+        counts: Array = np.where(found >= 0, np.maximum(self._pairs.rounds.counts[found], 0), 0)
         return counts
 
     def rounds_of(self, rows: Array) -> tuple[Array, Array]:
         """All rounds in which some rows come: pairs of a row and a round."""
         pairs = self._by_row.positions([rows])
-        row, round = self._pairs.columns(pairs[self._pairs.counts[pairs] > 0])
+        row, round = self._pairs.columns(pairs[self._pairs.rounds.counts[pairs] > 0])
         return row, round
 
     def all(self) -> dict[tuple[int, int], int]:
         """Every count that is not zero, by row and round."""
-        pairs = np.flatnonzero(self._pairs.counts[: self._pairs.known] > 0)
+        pairs = np.flatnonzero(self._pairs.rounds.counts[: self._pairs.rounds.known] > 0)
         row, round = self._pairs.columns(pairs)
-        counts = self._pairs.counts[pairs].tolist()
+        counts = self._pairs.rounds.counts[pairs].tolist()
         return dict(zip(zip(row.tolist(), round.tolist(), strict=True), counts, strict=True))
 
     def keep(self) -> None:
@@ -118,8 +118,8 @@ class CountingUpdate(RuleUpdate):
         for name, parts in waiting.items():
             kept = self._kept[name]
             rows = np.unique(np.concatenate(parts))
-            rows = rows[kept.new[rows] >= round]  # others have come before
-            is_there, here = self._counts[name].of(rows, round) > 0, kept.new[rows] == round
+            rows = rows[kept.rounds.new[rows] >= round]  # others have come before
+            is_there, here = self._counts[name].of(rows, round) > 0, kept.rounds.new[rows] == round
             late, come = rows[here & ~is_there], rows[~here & is_there]
             if late.size:
                 for row, other in _by_round(*self._counts[name].rounds_of(late)):
@@ -129,7 +129,7 @@ class CountingUpdate(RuleUpdate):
                 settled[name] = np.concatenate((late, come)), new
         moving = list(self._having({name: rows for name, (rows, _) in settled.items()}, "new"))
         for name, (rows, new) in settled.items():
-            self._kept[name].set_round(rows, new)
+            self._kept[name].rounds.set_round(rows, new)
         self._move(moving)
 
     # --- Instances --------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def counted(
 ) -> Mapping[str, RoundCounts]:
     """Counts everything, as it was before an update, from the rounds that rows had."""
     for name, counts in empty.items():
-        facts = np.flatnonzero(kept[name].old[: kept[name].known] == 0)
+        facts = np.flatnonzero(kept[name].rounds.old[: kept[name].rounds.known] == 0)
         counts.add(facts, np.zeros(facts.size, np.int64), 1)
     for clause, found in all_instances(clauses):
         found, latest = clause.rounds.holding(found, "old")

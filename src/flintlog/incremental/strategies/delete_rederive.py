@@ -31,7 +31,7 @@ class DeleteRederive(RuleUpdate):
         lost = difference.lost
         for name in self._own:
             if name in lost:
-                self._kept[name].set_round(lost[name], NEVER)
+                self._kept[name].rounds.set_round(lost[name], NEVER)
                 taken[name].append(lost[name])
         heads: Iterator[Heads] = chain(
             self._following(lost, difference.gained, "old"), self._all_heads(difference.rules_lost, "old")
@@ -46,9 +46,9 @@ class DeleteRederive(RuleUpdate):
         gone: dict[str, list[Array]] = defaultdict(list)
         for name, rows in heads:
             kept = self._kept[name]
-            rows = np.unique(rows[(kept.new[rows] != NEVER) & ~kept.given[rows]])
+            rows = np.unique(rows[(kept.rounds.new[rows] != NEVER) & ~kept.rounds.given[rows]])
             if rows.size:
-                kept.set_round(rows, NEVER)
+                kept.rounds.set_round(rows, NEVER)
                 gone[name].append(rows)
         return {name: np.concatenate(parts) for name, parts in gone.items()}
 
@@ -57,7 +57,7 @@ class DeleteRederive(RuleUpdate):
         gained = difference.gained
         for name in self._own:
             if name in gained:
-                self._kept[name].set_round(gained[name], 0)
+                self._kept[name].rounds.set_round(gained[name], 0)
         heads: Iterator[Heads] = chain(
             self._derived_again(deleted),
             self._following(gained, difference.lost, "new"),
@@ -70,9 +70,9 @@ class DeleteRederive(RuleUpdate):
         come: dict[str, list[Array]] = defaultdict(list)
         for name, rows in heads:
             kept = self._kept[name]
-            rows = np.unique(rows[kept.new[rows] == NEVER])
+            rows = np.unique(rows[kept.rounds.new[rows] == NEVER])
             if rows.size:
-                kept.set_round(rows, 1)
+                kept.rounds.set_round(rows, 1)
                 come[name].append(rows)
         return {name: np.concatenate(parts) for name, parts in come.items()}
 

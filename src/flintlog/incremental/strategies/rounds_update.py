@@ -54,7 +54,7 @@ class StratumUpdate(RuleUpdate):
     def run(self, difference: Difference) -> None:
         while not self._is_done(difference):
             for kept in self._code.own.values():
-                kept.take_back_rounds()
+                kept.rounds.take_back_rounds()
 
     def _is_done(self, difference: Difference) -> bool:
         """Updates the stratum; returns whether that could be done with rows packed as they were."""
@@ -79,8 +79,9 @@ class StratumUpdate(RuleUpdate):
         code.lay_out(workspace)
         for name, kept in code.own.items():
             late, come = lost.get(name, NO_ROWS), gained.get(name, NO_ROWS)
-            kept.change_facts(late, come)
-            kept.begin(late, come)
+            kept.rounds.change_facts(late, come)
+            kept.block.begin(kept.rounds.old.size, late, come)
+            kept.let_in()
         for name in lost.keys() | gained.keys():
             if name in code.kept and name not in code.own:
                 code.kept[name].block.read(lost.get(name, NO_ROWS), gained.get(name, NO_ROWS))
@@ -90,7 +91,8 @@ class StratumUpdate(RuleUpdate):
         if not is_finished:
             kernels().abandon_update(self._workspace.address)
         for kept in self._code.own.values():
-            kept.take_over()
+            kept.catch_up()
+            kept.rounds.was_changed(*kept.block.saved())
         for kept in self._code.kept.values():
             kept.block.end()
         self._workspace.end(is_finished=is_finished)
