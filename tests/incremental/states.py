@@ -11,6 +11,7 @@ from flintlog.api.user_program import Program
 from flintlog.engines.local.row_strata import encode
 from flintlog.engines.protocol import Evaluation
 from flintlog.engines.reference.closures import Machine
+from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.rules.flattened_program import FlattenedProgram, flatten
 from flintlog.incremental.state import State
 from flintlog.incremental.verify import differences
@@ -45,11 +46,13 @@ class Database:
         self, deleted: Facts, inserted: Facts, text: str | None = None, strategy: str = "auto", *, keep: bool = True
     ) -> None:
         flattened = None if text is None else flattened_of(text)
-        self.state.update(self._columns(deleted), self._columns(inserted), flattened, strategy)
+        update = Epoch(self.state, strategy)
+        update.run(self._columns(deleted), self._columns(inserted), flattened)
+        self.recomputed = update.recomputed
         if keep:
-            self.state.keep()
+            update.keep()
         else:
-            self.state.take_back()
+            update.take_back()
 
     def rows(self, name: str) -> set[Row]:
         return rows_of(self.state, name)
@@ -61,7 +64,7 @@ class Database:
 
 
 def rows_of(state: State, name: str) -> set[Row]:
-    kept, kinds = state.kept[name], state.flattened.program.relations[name].kinds
+    kept, kinds = state.relations[name], state.flattened.program.relations[name].kinds
     columns = [column.tolist() for column in kept.columns(kept.rounds.present())]
     values = [[state.machine.value(word, kind) for word in column] for column, kind in zip(columns, kinds, strict=True)]
     return set(zip(*values, strict=True)) if kinds else {()} if kept.rounds.present().size else set()

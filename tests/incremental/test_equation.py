@@ -18,8 +18,8 @@ from tests.properties import brute_force
 from tests.properties.brute_force import Row
 from tests.properties.programs import programs
 
-from flintlog.incremental.epoch import STRATEGIES
 from flintlog.incremental.strategies.switch import Allowance, Meter, OverBudget
+from flintlog.incremental.upkeep import STRATEGIES
 
 _values = st.integers(0, len(brute_force.DOMAIN) - 1)
 _facts = st.fixed_dictionaries(

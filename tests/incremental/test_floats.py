@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import flintlog as fl
-from flintlog.incremental.epoch import STRATEGIES
+from flintlog.incremental.upkeep import STRATEGIES
 
 PRODUCTS = """
     .decl p(x: number, v: float)

@@ -42,6 +42,7 @@ FILES = (
     "row_log.py",
     "row_rounds.py",
     "epoch.py",
+    "upkeep.py",
     "state.py",
     "relation.py",
     "row_places.py",

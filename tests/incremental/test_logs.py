@@ -40,9 +40,11 @@ def test_former_logs_are_let_go(database: fl.Database, monkeypatch: pytest.Monke
 
     def others() -> list[str]:
         gc.collect()
-        current = [kept.relation for kept in state.kept.values()]
+        current = [kept.relation for kept in state.relations.values()]
         relations = [each for each in gc.get_objects() if isinstance(each, Relation)]
-        return [each.name for each in relations if each.name in state.kept and all(each is not one for one in current)]
+        return [
+            each.name for each in relations if each.name in state.relations and all(each is not one for one in current)
+        ]
 
     for strategy, change in [("update", chain(100, 101)), ("bootstrap", chain(6, 20)), ("update", chain(101, 102))]:
         with database.transaction(strategy=strategy) as transaction:

@@ -12,7 +12,7 @@ import flintlog as fl
 from flintlog.engines.local.storage import index
 from flintlog.incremental.rows import relation_block, row_log
 from flintlog.incremental.strategies import workspace
-from flintlog.incremental.strategies.rounds_update import StratumUpdate
+from flintlog.incremental.strategies.rounds_update import RoundsUpdate
 from flintlog.incremental.strategies.switch import OverBudget
 
 Row = tuple[int, ...]
@@ -89,16 +89,16 @@ def test_an_update_is_given_up_where_kernels_come_back(
     cramped: None, monkeypatch: pytest.MonkeyPatch, rules: str
 ) -> None:
     left = 0
-    provide = StratumUpdate._provide
+    provide = RoundsUpdate._provide
 
-    def provide_or_give_up(self: StratumUpdate, need: int) -> None:
+    def provide_or_give_up(self: RoundsUpdate, need: int) -> None:
         nonlocal left
         left -= 1
         if left < 0:
             raise OverBudget
         provide(self, need)
 
-    monkeypatch.setattr(StratumUpdate, "_provide", provide_or_give_up)
+    monkeypatch.setattr(RoundsUpdate, "_provide", provide_or_give_up)
     chance = random.Random(7)
     there = edges(chance, 30)
     database = Database(DECLARATIONS + rules, {"e": there})
@@ -129,7 +129,7 @@ def test_symbols_that_come_need_no_other_packing(tmp_path: Path) -> None:
     """
     names, late = [(f"n{i}",) for i in range(1000)], [(f"l{i}", i) for i in range(20)]
     with fl.Database.create(tmp_path / "d", fl.Program(text), {"name": names, "late": late}) as database:
-        kept = database._maintained.state.kept["late"]
+        kept = database._maintained.state.relations["late"]
         before = kept.relation.layout
         with database.transaction() as change:
             change.insert("late", [("n7", 3), ("new", 4)])
@@ -143,6 +143,6 @@ def test_symbols_that_come_do_not_make_rows_wide(tmp_path: Path) -> None:
     names, few = [(f"n{i}",) for i in range(50_000)], [("a", "b", "c", f"{i}") for i in range(20)]
     text = ".decl name(s: symbol) .decl few(w: symbol, x: symbol, y: symbol, z: symbol)"
     with fl.Database.create(tmp_path / "d", fl.Program(text), {"name": names, "few": few}) as database:
-        kept = database._maintained.state.kept["few"]
+        kept = database._maintained.state.relations["few"]
         assert kept.relation.packing is not None
         assert database.check() == []

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.incremental.states import Database, assert_equation
 
-from flintlog.incremental.epoch import STRATEGIES, Epoch
+from flintlog.incremental.upkeep import STRATEGIES, Upkeep
 
 SHAPES = {
     "rows that are looked up in the round they come in": """
@@ -105,7 +105,7 @@ def test_some_strata_are_computed_again(rules: str, epochs: list[Facts], chosen:
     """Others are updated in the same epoch; they share what they read."""
     again = cycle(chosen)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Epoch, "_why_again", lambda *_: "for a change" if next(again) else "")
+        patch.setattr(Upkeep, "_why_again", lambda *_: "for a change" if next(again) else "")
         follow(rules, epochs, "update")
 
 

@@ -19,8 +19,8 @@ import flintlog as fl
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.incremental.durable.journal import Change
 from flintlog.incremental.durable.store import Store
+from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.maintained import Maintained
-from flintlog.incremental.state import State
 from flintlog.source import SourceFile
 from flintlog.types import NEGATIVE_NAN, Adt
 
@@ -90,7 +90,7 @@ def test_an_interrupt_after_the_write_does_not_undo_it(
 def test_an_interrupt_while_one_is_dealt_with_leaves_nothing_half(
     database: Maintained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    update = State.update
+    update = Epoch.run
 
     def interrupted(*arguments: Any, **named: Any) -> None:
         update(*arguments, **named)
@@ -100,7 +100,7 @@ def test_an_interrupt_while_one_is_dealt_with_leaves_nothing_half(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(State, "update", interrupted)
+        patch.setattr(Epoch, "run", interrupted)
         patch.setattr("flintlog.incremental.maintained.uninterrupted", interrupted_too)
         with pytest.raises(KeyboardInterrupt):
             database.commit(Change(1, {}, {"e": [("c", "d")]}))
@@ -131,14 +131,14 @@ def test_what_an_interrupt_kept_from_its_end_is_not_done_later(
     finally:
         sys.settrace(before)
     assert interrupts
-    update = State.update
+    update = Epoch.run
 
     def letting_go(*arguments: Any, **named: Any) -> None:
         update(*arguments, **named)
         interrupts.clear()
         gc.collect()
 
-    monkeypatch.setattr(State, "update", letting_go)
+    monkeypatch.setattr(Epoch, "run", letting_go)
     assert set(database.commit(Change(1, {}, {"e": [("c", "d")]}))) == {"e", "p", "n"}
     assert len(database.rows("p")) == 6
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_read_again_is_closed(database: Maintained, monkeypatch: 
         raise FlintlogError([Diagnostic("E803", "no room")])
 
     with monkeypatch.context() as patch:
-        patch.setattr(State, "update", no_room)
+        patch.setattr(Epoch, "run", no_room)
         with pytest.raises(FlintlogError):
             database.commit(Change(2, {}, {"e": [("d", "e")]}))
     with pytest.raises(FlintlogError) as caught:

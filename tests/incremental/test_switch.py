@@ -133,7 +133,7 @@ def test_a_state_learns() -> None:
         reasons = []
         for _ in range(4):
             database.change({"e": edges[200:201]}, {})
-            reasons.append(database.state.recomputed.get("p", ""))
+            reasons.append(database.recomputed.get("p", ""))
             stratum.seconds = 1e-9
             database.change({}, {"e": edges[200:201]}, strategy="update")
     assert "went beyond its budget" in reasons[0]

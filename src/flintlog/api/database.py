@@ -22,7 +22,6 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, Report, did_you_mean
 from flintlog.engines.protocol import RunOptions
 from flintlog.incremental.durable.journal import Change
 from flintlog.incremental.durable.store import Store
-from flintlog.incremental.epoch import STRATEGIES
 from flintlog.incremental.maintained import INLINE, Bind, Maintained
 from flintlog.incremental.rules.rule_texts import (
     RuleText,
@@ -35,6 +34,7 @@ from flintlog.incremental.rules.rule_texts import (
     without_rule,
 )
 from flintlog.incremental.strategies.switch import BUDGET
+from flintlog.incremental.upkeep import STRATEGIES
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.ir import program as ir
 from flintlog.provenance.explain import DEPTH, explain
@@ -325,7 +325,7 @@ class Database:
     def commit(self, change: Change, strategy: str) -> Changes:
         maintained, before = self._maintained, self._maintained.program
         changed = maintained.commit(change, strategy)
-        return Changes(changed, maintained.program, before, maintained.state.recomputed, self.word_size)
+        return Changes(changed, maintained.program, before, maintained.recomputed, self.word_size)
 
     def tell(self, changes: Changes) -> None:
         for callback in self._callbacks:

@@ -1,97 +1,92 @@
-"""One update of all strata, from below: each is kept up in the way that was chosen, or computed again."""
+"""One update of a state: it begins, and is kept or taken back, as a whole."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from heapq import heappop, heappush
 
-import numpy as np
-
+from flintlog.diagnostics import FlintlogError
 from flintlog.engines.local.storage.packing import Array
 from flintlog.engines.local.storage.relation import Relation
-from flintlog.incremental.rows.maintained_relation import MaintainedRelation, current
-from flintlog.incremental.rows.net_changes import NO_ROWS
+from flintlog.incremental.rows.distinct import each_once
+from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rules.flattened_program import FlattenedProgram
-from flintlog.incremental.strategies.aggregate_update import FoldUpdate
-from flintlog.incremental.strategies.best_update import BestUpdate
-from flintlog.incremental.strategies.bootstrap import Bootstrap
-from flintlog.incremental.strategies.counting import CountingUpdate, RoundCounts, counted
-from flintlog.incremental.strategies.delete_rederive import DeleteRederive
-from flintlog.incremental.strategies.rounds_update import StratumUpdate
-from flintlog.incremental.strategies.rule_changes import RuleChanges
-from flintlog.incremental.strategies.rule_update import ClauseUpdate, Difference, Rows, RuleUpdate, Tick
-from flintlog.incremental.strategies.stratum_code import StratumCode
-from flintlog.incremental.strategies.switch import Allowance, Outcome, OverBudget
-from flintlog.incremental.strategies.workspace import Workspace
-from flintlog.incremental.stratum import KeptStratum
-from flintlog.io.column_facts import ColumnFacts
+from flintlog.incremental.state import State, constant_facts
+from flintlog.incremental.strategies.rule_changes import RuleChanges, changes_of
+from flintlog.incremental.strategies.rule_update import Difference, Rows
+from flintlog.incremental.stratum import MaintainedStratum, stratum_of
+from flintlog.incremental.upkeep import Upkeep
+from flintlog.ir.program import Relation as Declaration
 
-# auto: rounds, or computing again where that is quicker; update: always by rounds; bootstrap: everything that a change
-# reaches is computed again; dred: delete and rederive; counting: a count for every row and round.
-STRATEGIES = ("auto", "update", "bootstrap", "dred", "counting")
-
-# Seconds a row: to leave rows out that are gone, and to find the rows of groups that have changed.
-COPYING, GROUPED = 1.2e-7, 4e-7
-FEW_GROUPS = 64  # are updated without a thought
-
-WRAPS = "its values may be too large for its words"
-
+Columns = Sequence[Array]
 _NO_CHANGES = RuleChanges()
 
 
 class Epoch:
-    """`start` begins a run over facts and known relations, `no_counts` is where counts of rounds may go. `reached` gets
-    the strata that have something to do, as they are before it. `recomputed` says what was computed again, and why."""
+    """After `run`, `keep` or `take_back` has to follow; until then, relations have their rounds before and after the
+    update. `recomputed` are the relations that were computed again, each with the reason."""
 
-    def __init__(
-        self,
-        flattened: FlattenedProgram,
-        kept: MutableMapping[str, MaintainedRelation],
-        strata: Mapping[tuple[str, ...], KeptStratum],
-        start: Callable[[Mapping[str, ColumnFacts], Mapping[str, Relation]], Bootstrap],
-        no_counts: Callable[[Iterable[str]], Mapping[str, RoundCounts]],
-        strategy: str,
-        allowance: Allowance,
-        bits: int,
-        workspace: Workspace,
-        reached: MutableMapping[tuple[str, ...], KeptStratum],
+    def __init__(self, state: State, strategy: str = "auto") -> None:
+        self._state, self._strategy = state, strategy
+        self.recomputed: Mapping[str, str] = {}
+        self._before = state.flattened, state.strata
+        # The strata that the update has come to, each as it was before.
+        self._reached: dict[tuple[str, ...], MaintainedStratum] = {}
+        self._rules: dict[tuple[str, ...], RuleChanges] = {}
+
+    # --- Begin ------------------------------------------------------------------------------------
+
+    def run(
+        self, deleted: Mapping[str, Columns], inserted: Mapping[str, Columns], program: FlattenedProgram | None = None
     ) -> None:
-        self._flattened, self._kept, self._strata, self._start = flattened, kept, strata, start
-        self._no_counts, self._strategy, self._allowance, self._bits = no_counts, strategy, allowance, bits
-        self._workspace, self._reached = workspace, reached
-        self.recomputed: dict[str, str] = {}
-        # Relations as they are now, for strata that are computed again: logs may have rows that are gone. Whatever is
-        # read was settled before, and does not change any more.
-        self._present: dict[str, Relation] = {}
+        """Takes facts out and in, after the rules of another version of the program, if there is one."""
+        constants = {} if program is None else self._change_program(program)
+        lost = self._marked(deleted, given=False)
+        gained = self._marked({**inserted, **constants}, given=True)
+        self._visit(lost, gained)
 
-    def run(self, lost: Rows, gained: Rows, rules: Mapping[tuple[str, ...], RuleChanges]) -> None:
-        """Facts that are no longer given, and those that now are: rows are marked so already."""
-        flattened = self._flattened
+    def _marked(self, facts: Mapping[str, Columns], *, given: bool) -> Rows:
+        """Makes facts of rows, or no facts; returns the positions of those that were not, or were."""
+        marked = {}
+        for name, columns in facts.items():
+            relation = self._state.relations[name]
+            size = columns[0].size if len(columns) else 1
+            rows = each_once(relation.enter(columns, size) if given else relation.find(columns, size))
+            rows = rows[rows >= 0]
+            rows = rows[relation.rounds.given[rows] != given]
+            if rows.size:
+                relation.rounds.set_given(rows, given)
+                marked[name] = rows
+        return marked
+
+    def _visit(self, lost: Rows, gained: Rows) -> None:
+        """Brings every stratum up to date that the change reaches, from below. Facts are marked so already."""
+        state, upkeep = self._state, Upkeep(self._state, self._strategy)
+        flattened, self.recomputed = state.flattened, upkeep.recomputed
         changed: dict[str, tuple[Array, Array]] = {}
-        # The numbers of parts that have something to do: whoever reads a relation comes after it.
-        waiting = {flattened.makers[name] for some in (lost, gained) for name, rows in some.items() if rows.size}
-        waiting |= {number for number, part in enumerate(flattened.parts) if rules and part.stratum.relations in rules}
+        # The numbers of strata that have something to do: a stratum comes after all that it reads.
+        waiting = {flattened.makers[name] for name in (*lost, *gained)}
+        if self._rules:
+            waiting |= {i for i, part in enumerate(flattened.parts) if part.stratum.relations in self._rules}
         agenda = sorted(waiting)
         while agenda:
             number = heappop(agenda)
-            part = flattened.parts[number]
-            for name in [name for name in self._present if flattened.last_readers[name] < number]:
-                del self._present[name]
-            own = flattened.computed[part.stratum.relations]
-            stratum = self._strata[part.stratum.relations]
-            self._reached[part.stratum.relations] = stratum.copy()
-            changes, reads = _NO_CHANGES, part.reads
-            if stratum.relations in rules:
-                changes = rules[stratum.relations]
-                reads = part.reads | changes.reads()
-            all_lost = {name: changed[name][0] for name in reads if name in changed}
-            all_gained = {name: changed[name][1] for name in reads if name in changed}
-            for given, all_changed in ((lost, all_lost), (gained, all_gained)):
-                all_changed |= {name: given[name] for name in own if name in given and given[name].size}
-            self._stratum(stratum, Difference(all_lost, all_gained, changes.lost, changes.gained), changes.why)
+            relations = flattened.parts[number].stratum.relations
+            stratum, own = state.strata[relations], flattened.computed[relations]
+            self._reached[relations] = stratum.copy()
+            changes, reads = self._rules.get(relations, _NO_CHANGES), stratum.part.reads
+            if changes.lost:
+                reads |= changes.reads()
+            below = [name for name in reads if name in changed]
+            all_lost = {name: changed[name][0] for name in below} | {name: lost[name] for name in own if name in lost}
+            all_gained = {name: changed[name][1] for name in below}
+            all_gained |= {name: gained[name] for name in own if name in gained}
+            difference = Difference(all_lost, all_gained, changes.lost, changes.gained)
+            upkeep.bring_up_to_date(number, difference, changes.why)
             for name in own:
-                pair = self._kept[name].rounds.lost_and_gained()
+                pair = state.relations[name].rounds.lost_and_gained()
                 if pair[0].size or pair[1].size:
                     changed[name] = pair
                     for reader in flattened.readers.get(name, ()):
@@ -99,146 +94,99 @@ class Epoch:
                             waiting.add(reader)
                             heappush(agenda, reader)
 
-    def _stratum(self, stratum: KeptStratum, difference: Difference, why: str) -> None:
-        why = why or stratum.part.again or self._why_again(stratum, difference)
-        if why:
-            self._compute_again(stratum, why)
-        elif stratum.fold is not None:
-            self._fold(stratum, stratum.fold, difference)
-        elif self._has_no_rules(stratum, difference):
-            self._facts(stratum, difference)
-        else:
-            self._update(stratum, difference)
+    def _change_program(self, flattened: FlattenedProgram) -> dict[str, Columns]:
+        """Goes over to another version of the program; returns the rows of its text that are new."""
+        state, (before, strata) = self._state, self._before
+        state.flattened, state.strata = flattened, {}
+        for name, relation in flattened.program.relations.items():
+            if name not in state.relations:
+                state.relations[name] = MaintainedRelation(Relation(name, len(relation.columns)))
+        for part in flattened.parts:
+            relations = part.stratum.relations
+            known = strata.get(relations)
+            is_same = known is not None and all(
+                _is_same(before.program.relations[name], flattened.program.relations[name]) for name in relations
+            )
+            changes, clauses = changes_of(
+                part, known.part if known and is_same else None, known.clauses if known else (), state.planner
+            )
+            if known is None or changes.why:
+                state.strata[relations] = stratum_of(part, flattened.program, state.planner, clauses)
+            else:
+                state.strata[relations] = replace(known, part=part, clauses=clauses)
+            if changes.any():
+                self._rules[relations] = changes
+        new = {name: rows for name, rows in flattened.constants.items() if not state.relations[name].rounds.size}
+        return {name: constant_facts(rows, state.machine).columns for name, rows in new.items()}
 
-    def _has_no_rules(self, stratum: KeptStratum, difference: Difference) -> bool:
-        """Whether what is given is all there is to it. (What counts by rounds has its counts of facts, too.)"""
-        has_rules = stratum.clauses or difference.rules_lost or stratum.part.best is not None
-        return not has_rules and self._strategy != "counting"
+    # --- Keep, or take back -----------------------------------------------------------------------
 
-    def _facts(self, stratum: KeptStratum, difference: Difference) -> None:
-        """Updates relations that have no rules."""
-        stratum.counts = None
-        for name in stratum.relations:
-            self._kept[name].rounds.change_facts(
-                difference.lost.get(name, NO_ROWS), difference.gained.get(name, NO_ROWS)
+    def reached(self) -> set[str]:
+        """The relations of the strata that the update has come to: no other relation has changed."""
+        computed = self._state.flattened.computed
+        return {name for relations in self._reached for name in computed[relations]}
+
+    def keep(self) -> None:
+        """The update is done."""
+        state = self._state
+        self._forget_others()
+        changed = [name for name in self.reached() if not state.relations[name].rounds.is_settled()]
+        moved = {name for name in changed if state.relations[name].before is not None}
+        for name in changed:
+            state.relations[name].keep()
+        for relations in self._reached:
+            for counts in (state.strata[relations].counts or {}).values():
+                counts.keep()
+        self._end()
+        for name in changed:
+            with suppress(FlintlogError):  # no memory: the relation stays in its log
+                other = state.relations[name].without_what_is_gone()
+                if other is not state.relations[name]:
+                    state.relations[name] = other
+                    moved.add(name)
+        self._let_go_of(moved)
+
+    def take_back(self) -> None:
+        """The update did not happen."""
+        state = self._state
+        if state.flattened is self._before[0]:
+            state.strata |= self._reached
+        state.flattened, state.strata = self._before
+        self._forget_others()
+        state.relations |= {name: made.before for name, made in state.relations.items() if made.before is not None}
+        for relation in state.relations.values():
+            relation.take_back()
+        for stratum in state.strata.values():
+            for counts in (stratum.counts or {}).values():
+                counts.take_back()
+        self._end()
+
+    def _forget_others(self) -> None:
+        """Lets go of relations that are not in the program."""
+        state = self._state
+        if len(state.relations) > len(state.flattened.program.relations):
+            for name in state.relations.keys() - state.flattened.program.relations.keys():
+                del state.relations[name]
+
+    def _end(self) -> None:
+        self._state.planner.statistics.forget()
+        for changes in self._rules.values():
+            for clause in (*changes.lost, *changes.gained):
+                clause.rounds.before = clause.rounds.after = True
+
+    def _let_go_of(self, moved: set[str]) -> None:
+        """Makes anew what was prepared for the former logs of relations."""
+        state = self._state
+        for relations, stratum in state.strata.items():
+            if moved.isdisjoint(stratum.part.reads) and moved.isdisjoint(relations):
+                continue
+            fresh = stratum_of(stratum.part, state.flattened.program, state.planner)
+            counts = stratum.counts if moved.isdisjoint(relations) else None
+            state.strata[relations] = replace(
+                stratum, clauses=fresh.clauses, aggregate=fresh.aggregate, by_key=fresh.by_key, counts=counts
             )
 
-    def _fold(self, stratum: KeptStratum, fold: FoldUpdate, difference: Difference) -> None:
-        keys = fold.affected(difference.rows())
-        if (
-            keys
-            and keys[0].size > FEW_GROUPS
-            and self._allowance.is_less_than(fold.rows(keys) * GROUPED, stratum.seconds + self._copying(stratum))
-        ):
-            self._compute_again(stratum, "its groups that have changed are large")
-        else:
-            fold.run(keys)
 
-    def _why_again(self, stratum: KeptStratum, difference: Difference) -> str:
-        if stratum.may_wrap(self._kept, self._bits):
-            return WRAPS
-        if self._strategy == "bootstrap" and stratum.part.stratum.rules:
-            return "the update was to be a bootstrap"
-        if not stratum.has_rounds and self._strategy != "dred":
-            return "an update by dred has kept no rounds"
-        if self._strategy == "auto" and stratum.clauses and not self._is_worth_trying(stratum, difference.size):
-            stratum.switch.skipped()
-            return "an update of this size goes beyond its budget"
-        return ""
-
-    def _is_worth_trying(self, stratum: KeptStratum, size: int) -> bool:
-        """An update begins with so many rows of those that the stratum is computed from: rows below, and own facts."""
-        if self._allowance.is_plenty(stratum.seconds):
-            return True
-        own = self._flattened.computed[stratum.relations]
-        total = sum(self._kept[name].rounds.size for name in stratum.part.reads)
-        total += sum(int(np.count_nonzero(self._kept[name].rounds.given)) for name in own)
-        seconds = self._allowance.of(stratum.seconds + self._copying(stratum))
-        is_recursive = any(clause.instances.clause.is_recursive for clause in stratum.clauses)
-        return stratum.switch.tries(size, total, seconds, is_recursive=is_recursive)
-
-    def _copying(self, stratum: KeptStratum) -> float:
-        """The seconds that go into copies of what a stratum reads, if it is computed again."""
-        others = stratum.part.reads - self._present.keys()
-        return COPYING * sum(kept.rounds.size for name in others if not (kept := self._kept[name]).rounds.is_whole())
-
-    def _update(self, stratum: KeptStratum, difference: Difference) -> None:
-        for clause in difference.rules_lost:
-            clause.rounds.after = False
-        for clause in difference.rules_gained:
-            clause.rounds.before = False
-        meter = self._allowance.begin(stratum.seconds + self._copying(stratum))
-        update = self._by_strategy(stratum, difference, meter)
-        try:
-            update.run(difference)
-            finished = True
-        except OverBudget:
-            finished = False
-        seconds = self._allowance.end()
-        if finished and stratum.may_wrap(self._kept, self._bits):
-            self._give_up(stratum, WRAPS)
-            return
-        if self._strategy == "auto":
-            stratum.switch.learned(Outcome(difference.size, finished, meter.instances, seconds))
-        if not finished:
-            self._give_up(stratum, "the update went beyond its budget")
-
-    def _give_up(self, stratum: KeptStratum, why: str) -> None:
-        for name in stratum.relations:
-            self._kept[name].rounds.take_back_rounds()
-        self._compute_again(stratum, why)
-
-    def _by_strategy(self, stratum: KeptStratum, difference: Difference, tick: Tick) -> RuleUpdate:
-        before = [clause for clause in stratum.clauses if clause not in difference.rules_gained]
-        before += difference.rules_lost
-        clauses = [*before, *difference.rules_gained]
-        if stratum.part.best is not None and stratum.by_key is not None:
-            stratum.counts = None
-            return BestUpdate(self._kept, stratum.part.best, stratum.by_key, clauses, tick)
-        if self._strategy == "counting":
-            if stratum.counts is None:
-                stratum.counts = counted(self._no_counts(stratum.relations), before, self._kept)
-            self._forget_counts(stratum)
-            return CountingUpdate(self._kept, stratum.relations, clauses, stratum.counts, tick)
-        stratum.counts = None
-        if self._strategy == "dred":
-            stratum.has_rounds = not any(clause.instances.clause.is_recursive for clause in clauses)
-            self._forget_counts(stratum)
-            return DeleteRederive(self._kept, stratum.relations, clauses, tick)
-        return StratumUpdate(self._code(stratum, clauses), self._workspace, tick)
-
-    def _code(self, stratum: KeptStratum, clauses: list[ClauseUpdate]) -> StratumCode:
-        """Rules that come or go make another one, for this time only."""
-        if clauses == stratum.clauses:
-            return stratum.code(self._kept)
-        return StratumCode(self._kept, stratum.relations, clauses)
-
-    def _forget_counts(self, stratum: KeptStratum) -> None:
-        """Lets go of the counts that updates by rounds keep, where an update does not."""
-        for name in stratum.relations:
-            self._kept[name].rounds.forget_counts()
-
-    def _compute_again(self, stratum: KeptStratum, why: str) -> None:
-        """Computes a stratum from what it reads as that is now."""
-        own, reads = self._flattened.computed[stratum.relations], stratum.part.reads
-        self.recomputed |= dict.fromkeys(own, why)
-        self._present |= current(self._kept, reads - self._present.keys())
-        started = time.perf_counter()
-        given = {name: self._kept[name].rounds.facts() for name in own}
-        facts = {name: self._kept[name].facts(rows) for name, rows in given.items()}
-        run = self._start(facts, {name: self._present[name] for name in reads})
-        try:
-            run.compute(stratum.part)
-        finally:
-            run.workers.close()
-        for name in own:
-            relation = run.store[name]
-            self._kept[name] = self._kept[name].computed_again(relation, run.rounds_of(name))
-            if (
-                name in self._flattened.last_readers
-                and not self._kept[name].rounds.is_whole()
-                and self._kept[name].relation is not relation
-            ):
-                relation.outlive_run()
-                self._present[name] = relation
-        stratum.computed(run, self._kept, self._bits, time.perf_counter() - started)
+def _is_same(before: Declaration, after: Declaration) -> bool:
+    """Whether rows are kept in the same way by two declarations."""
+    return replace(before, columns=after.columns) == after

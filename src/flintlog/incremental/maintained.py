@@ -22,6 +22,7 @@ from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.durable.journal import Change
 from flintlog.incremental.durable.store import Store
 from flintlog.incremental.durable.uninterrupted import uninterrupted
+from flintlog.incremental.epoch import Epoch
 from flintlog.incremental.questions.question import Question, answers, goal_of, in_words_of, question_of
 from flintlog.incremental.questions.question_types import Types, types_of
 from flintlog.incremental.rows.net_changes import NO_ROWS
@@ -99,6 +100,7 @@ class Maintained:
         self.word_size = 64
         self.program: Program
         self.state: State
+        self.recomputed: Mapping[str, str] = {}  # what the last change computed again, and why
         self._machine: Machine
         self._snapshot_seconds = self._update_seconds = 0.0
         self.is_whole = True
@@ -158,8 +160,9 @@ class Maintained:
         self.epoch = self._store.epoch
         self._snapshot_seconds, self._update_seconds = time.perf_counter() - started, 0.0
         for change in changes:
-            self._apply(change, "auto")
-            self._keep(change)
+            update = Epoch(self.state)
+            self._apply(change, update)
+            self._keep(change, update)
 
     def _begin(self, text: str, word_size: int, budget: float, values: Iterable[Any]) -> None:
         self.word_size = word_size
@@ -207,16 +210,16 @@ class Maintained:
         return changed
 
     def _commit(self, change: Change, strategy: str) -> dict[str, RowChanges]:
-        before = self.text, self.program
+        before, update = (self.text, self.program), Epoch(self.state, strategy)
         try:
-            self._apply(change, strategy)
-            changed = self._changed() | self._dropped(before[1])
+            self._apply(change, update)
+            changed = self._changed(update) | self._dropped(before[1])
             with uninterrupted():
                 self._store.commit(change)
-                self._keep(change)
+                self._keep(change, update)
         except FlintlogError:
             if self.epoch != change.epoch:
-                self.state.take_back()
+                update.take_back()
                 self.text, self.program = before
             raise
         return changed
@@ -226,11 +229,11 @@ class Maintained:
         least = max(COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES * self._snapshot_seconds)
         return self._update_seconds > times * least
 
-    def _keep(self, change: Change) -> None:
-        self.epoch = change.epoch
-        self.state.keep()
+    def _keep(self, change: Change, update: Epoch) -> None:
+        self.epoch, self.recomputed = change.epoch, update.recomputed
+        update.keep()
 
-    def _apply(self, change: Change, strategy: str) -> None:
+    def _apply(self, change: Change, update: Epoch) -> None:
         started = time.perf_counter()
         flattened = None
         if change.program is not None:
@@ -240,7 +243,7 @@ class Maintained:
             self.text, self.program, flattened = change.program, program, flatten(program)
         deleted = {name: self._columns(name, rows) for name, rows in change.deleted.items() if rows}
         inserted = {name: self._columns(name, rows) for name, rows in change.inserted.items() if rows}
-        self.state.update(deleted, inserted, flattened, strategy)
+        update.run(deleted, inserted, flattened)
         self._update_seconds += time.perf_counter() - started
 
     def _require_same_columns(self, program: Program) -> None:
@@ -251,10 +254,10 @@ class Maintained:
                 note = "drop it in one transaction, and declare it anew in the next"
                 raise FlintlogError([Diagnostic("E948", message, relation.span, note)])
 
-    def _changed(self) -> dict[str, RowChanges]:
-        result, reached = {}, self.state.reached()
+    def _changed(self, update: Epoch) -> dict[str, RowChanges]:
+        result, reached = {}, update.reached()
         for name in filter(reached.__contains__, self.program.relations):
-            lost, gained = self.state.kept[name].rounds.lost_and_gained()
+            lost, gained = self.state.relations[name].rounds.lost_and_gained()
             if lost.size or gained.size:
                 result[name] = RowChanges(self._rows(name, gained), self._rows(name, lost))
         return result
@@ -263,7 +266,7 @@ class Maintained:
         """Relations that the program has no longer lose all their rows."""
         result = {}
         for name in before.relations.keys() - self.program.relations.keys():
-            kept, kinds = self.state.kept[name], before.relations[name].kinds
+            kept, kinds = self.state.relations[name], before.relations[name].kinds
             if (present := kept.rounds.present()).size:
                 none, all_rows = kept.some(NO_ROWS), kept.some(present)
                 result[name] = RowChanges(
@@ -280,17 +283,17 @@ class Maintained:
             "budget": self.state.budget,
             "strata": self.state.facts_of_strata(),
         }
-        if self._store.keep(self.epoch, self.text, self._machine.known, self.state.kept, options):
+        if self._store.keep(self.epoch, self.text, self._machine.known, self.state.relations, options):
             self._snapshot_seconds, self._update_seconds = time.perf_counter() - started, 0.0
 
     # --- Rows -------------------------------------------------------------------------------------
 
     def rows(self, name: str) -> StoredRows:
         self.make_whole()
-        return self._rows(name, self.state.kept[name].rounds.present())
+        return self._rows(name, self.state.relations[name].rounds.present())
 
     def _rows(self, name: str, places: Array) -> StoredRows:
-        return StoredRows(self.state.kept[name].some(places), self.program.relations[name].kinds, self._machine)
+        return StoredRows(self.state.relations[name].some(places), self.program.relations[name].kinds, self._machine)
 
     def _columns(self, name: str, rows: Facts) -> list[Array]:
         if isinstance(rows, ColumnFacts):

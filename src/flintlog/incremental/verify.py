@@ -13,7 +13,7 @@ from flintlog.incremental.rows.row_rounds import UNKNOWN
 from flintlog.incremental.state import State
 from flintlog.incremental.strategies.best_update import BestUpdate
 from flintlog.incremental.strategies.counting import counted
-from flintlog.incremental.stratum import KeptStratum
+from flintlog.incremental.stratum import MaintainedStratum
 
 
 def differences(state: State) -> list[str]:
@@ -24,9 +24,9 @@ def differences(state: State) -> list[str]:
         for name in state.flattened.computed[relations]:
             problem = _of_rows(state, fresh, name)
             if not problem and stratum.part.best is not None and stratum.by_key is not None:
-                if stratum.may_wrap(state.kept, state.machine.words.size):
+                if stratum.may_wrap(state.relations, state.machine.words.size):
                     continue  # it is computed again each time, and its rows have no levels
-                problem = BestUpdate(state.kept, stratum.part.best, stratum.by_key, stratum.clauses).unfounded()
+                problem = BestUpdate(state.relations, stratum.part.best, stratum.by_key, stratum.clauses).unfounded()
             elif not problem and stratum.part.has_clauses and stratum.has_rounds and not _shows_rounds(state, name):
                 problem = _of_rounds(state, fresh, name) or _of_counts(state, stratum, name)
             if problem:
@@ -41,7 +41,7 @@ def _shows_rounds(state: State, name: str) -> bool:
 
 
 def _of_rows(state: State, fresh: State, name: str) -> str:
-    kept, other = state.kept[name], fresh.kept[name]
+    kept, other = state.relations[name], fresh.relations[name]
     here, there = kept.rounds.present(), other.rounds.present()
     found = other.find(kept.columns(here), here.size)
     too_many = int(np.count_nonzero((found < 0) | (other.rounds.new[found] == NEVER)))
@@ -55,15 +55,15 @@ def _of_rows(state: State, fresh: State, name: str) -> str:
 
 
 def _of_rounds(state: State, fresh: State, name: str) -> str:
-    kept, other = state.kept[name], fresh.kept[name]
+    kept, other = state.relations[name], fresh.relations[name]
     there = other.rounds.present()
     rows = kept.find(other.columns(there), there.size)
     wrong = int(np.count_nonzero(kept.rounds.new[rows] != other.rounds.new[there]))
     return f"{wrong} rows have another round" if wrong else ""
 
 
-def _of_counts(state: State, stratum: KeptStratum, name: str) -> str:
-    kept = state.kept[name]
+def _of_counts(state: State, stratum: MaintainedStratum, name: str) -> str:
+    kept = state.relations[name]
     rows = kept.rounds.present()
     counts = (kept.rounds.new[rows] == 0).astype(np.int64)
     for heads in _derivations(state, stratum, name, rows):
@@ -73,9 +73,9 @@ def _of_counts(state: State, stratum: KeptStratum, name: str) -> str:
     return f"{wrong} rows have another count" if wrong else ""
 
 
-def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> Iterator[Array]:
+def _derivations(state: State, stratum: MaintainedStratum, name: str, rows: Array) -> Iterator[Array]:
     """The heads of all instances that count: those of a row's own round."""
-    kept = state.kept[name]
+    kept = state.relations[name]
     chosen = ChosenRows(kept, rows)
     for clause in stratum.clauses:
         for found in clause.instances.of_head(chosen) if clause.relation == name else ():
@@ -84,9 +84,9 @@ def _derivations(state: State, stratum: KeptStratum, name: str, rows: Array) -> 
             yield heads[rounds == kept.rounds.new[heads]]
 
 
-def _of_counts_by_round(state: State, stratum: KeptStratum) -> Iterator[str]:
+def _of_counts_by_round(state: State, stratum: MaintainedStratum) -> Iterator[str]:
     if stratum.counts is not None:
-        fresh = counted(state.no_counts(stratum.relations), stratum.clauses, state.kept)
+        fresh = counted(stratum.relations, stratum.clauses, state.planner)
         for name, counts in stratum.counts.items():
             if counts.all() != fresh[name].all():
                 yield f"{name}: counts of rounds differ"

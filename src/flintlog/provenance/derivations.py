@@ -88,7 +88,7 @@ class Derivations:
         rules = [rule for name in goals for rule in self.rules_of(name)]
         if not rules:
             return
-        given = {self._goals[name]: self._state.kept[name].facts(rows) for name, rows in goals.items()}
+        given = {self._goals[name]: self._state.relations[name].facts(rows) for name, rows in goals.items()}
         assert self._compilation is not None
         relations = answers(self._state, self._compilation, [rule.name for rule in rules], given, SKIPPED_PASSES)
         for rule in rules:
@@ -100,7 +100,7 @@ class Derivations:
         return self._goals[relation]
 
     def _derived(self, rule: RuleQuestion, columns: list[Array], size: int) -> Derived:
-        kept = self._state.kept
+        kept = self._state.relations
         start = len(rule.clause.head.args)
         heads = kept[rule.clause.head.name].find(columns[:start], size)
         rows: list[Array] = []

@@ -16,7 +16,7 @@ from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.maintained import Maintained, Whole
 from flintlog.incremental.rows.net_changes import NEVER
 from flintlog.incremental.state import State
-from flintlog.incremental.stratum import KeptStratum
+from flintlog.incremental.stratum import MaintainedStratum
 from flintlog.provenance.derivations import Derivations, Derived
 from flintlog.provenance.explanation import Explanation, RowName, Step
 from flintlog.provenance.spelling import print_clause, print_literal, spelled, with_values
@@ -56,7 +56,7 @@ class Explainer:
         self._steps: dict[RowName, Step] = {}
 
     def explain(self, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
-        kept, kinds = self._state.kept[relation], self._checked_kinds(relation)
+        kept, kinds = self._state.relations[relation], self._checked_kinds(relation)
         columns = encode([row], kinds, self._state.machine)
         [position] = kept.find(columns, 1).tolist()
         self._derivations.prepare(relation)
@@ -83,14 +83,14 @@ class Explainer:
             if not level:
                 return
         for name, position in level:
-            note = "fact" if self._state.kept[name].rounds.given[position] else "explain this row to see more"
+            note = "fact" if self._state.relations[name].rounds.given[position] else "explain this row to see more"
             self._steps[name, position] = Step(self._text(name, position), note=note)
 
     def _steps_of(self, rows: Iterable[RowName]) -> Iterator[RowName]:
         """Finds a step for each row; yields the rows from which these steps derive."""
         goals: dict[str, list[int]] = defaultdict(list)
         for name, position in rows:
-            if self._state.kept[name].rounds.given[position]:
+            if self._state.relations[name].rounds.given[position]:
                 self._steps[name, position] = Step(self._text(name, position), note="fact")
             else:
                 goals[name].append(position)
@@ -126,7 +126,7 @@ class Explainer:
                 for head, rows in self._own_rows(derived, stratum):
                     waiting.append((head, rows))
                     for name, position in rows:
-                        if (name, position) not in seen and not self._state.kept[name].rounds.given[position]:
+                        if (name, position) not in seen and not self._state.relations[name].rounds.given[position]:
                             pending[name].add(position)
                             seen.add((name, position))
         round, changed = 0, True
@@ -136,13 +136,13 @@ class Explainer:
                 head
                 for head, rows in waiting
                 if head not in found
-                and all(row in found or self._state.kept[row[0]].rounds.given[row[1]] for row in rows)
+                and all(row in found or self._state.relations[row[0]].rounds.given[row[1]] for row in rows)
             }
             found |= dict.fromkeys(ready, round)
             changed = bool(ready)
         return found
 
-    def _own_rows(self, derived: Derived, stratum: KeptStratum) -> Iterator[tuple[RowName, list[RowName]]]:
+    def _own_rows(self, derived: Derived, stratum: MaintainedStratum) -> Iterator[tuple[RowName, list[RowName]]]:
         """The head of each derivation, with those of its rows that belong to the head's stratum."""
         name = derived.rule.clause.head.name
         own = [i for i, atom in enumerate(derived.rule.atoms) if atom.name in stratum.relations]
@@ -162,11 +162,11 @@ class Explainer:
         result = np.zeros(derived.heads.size, np.int64)
         for atom, rows in zip(derived.rule.atoms, derived.rows, strict=True):
             if atom.name in stratum.relations:
-                result = np.maximum(result, self._state.kept[atom.name].rounds.new[rows])
-        return np.where(result < self._state.kept[name].rounds.new[derived.heads], result, NEVER)
+                result = np.maximum(result, self._state.relations[atom.name].rounds.new[rows])
+        return np.where(result < self._state.relations[name].rounds.new[derived.heads], result, NEVER)
 
     def _round(self, row: RowName, rounds: Mapping[RowName, int]) -> int:
-        return 0 if self._state.kept[row[0]].rounds.given[row[1]] else rounds.get(row, NEVER)
+        return 0 if self._state.relations[row[0]].rounds.given[row[1]] else rounds.get(row, NEVER)
 
     def _has_rounds(self, name: str) -> bool:
         stratum = self._strata[name]
@@ -187,7 +187,7 @@ class Explainer:
     def _step(self, derived: Derived, i: int) -> Step:
         rule = derived.rule
         values = self._derivations.values(rule, [column[i] for column in derived.columns])
-        kept = self._state.kept
+        kept = self._state.relations
         rows = [(atom.name, int(positions[i])) for atom, positions in zip(rule.atoms, derived.rows, strict=True)]
         others = [part for part in rule.clause.body if not isinstance(part, ast.Atom)]
         conditions = [print_literal(with_values(part, values)) for part in others]
@@ -203,7 +203,7 @@ class Explainer:
         )
 
     def _text(self, name: str, position: int) -> str:
-        kept = self._state.kept[name]
+        kept = self._state.relations[name]
         words = [int(column[0]) for column in kept.columns(np.array([position]))]
         return spelled(
             name, [self._state.machine.value(w, k) for w, k in zip(words, self._derivations.kinds(name), strict=True)]

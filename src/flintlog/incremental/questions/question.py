@@ -91,7 +91,7 @@ def answers(
     compilation = replace(compilation, ir=replace(program, strata=strata, io=()))
     inputs = [name for name in program.relations if name in stored or name in given]
     asked = without_shared(optimise_compiled(compilation, wanted=wanted, given=inputs, without=without).program)
-    known = current(state.kept, [name for name in asked.relations if name in stored])
+    known = current(state.relations, [name for name in asked.relations if name in stored])
     facts = {name: rows for name, rows in given.items() if name in asked.relations}
     run = state.start(facts, known, asked)
     try:

@@ -16,7 +16,7 @@ from flintlog.incremental.rows.planner import Planner
 from flintlog.ir.nodes import Aggregate, Scan
 
 
-class FoldUpdate:
+class AggregateUpdate:
     """An aggregate over scans, and the relation that has its rows."""
 
     def __init__(self, name: str, fold: Aggregate, planner: Planner) -> None:

@@ -177,20 +177,20 @@ class CountingUpdate(RuleUpdate):
                 self._waiting[round][name].append(row)
 
 
-def counted(
-    empty: Mapping[str, RoundCounts], clauses: Iterable[ClauseUpdate], kept: Mapping[str, MaintainedRelation]
-) -> Mapping[str, RoundCounts]:
-    """Counts everything, as it was before an update, from the rounds that rows had."""
-    for name, counts in empty.items():
-        facts = np.flatnonzero(kept[name].rounds.old[: kept[name].rounds.known] == 0)
+def counted(names: Iterable[str], clauses: Iterable[ClauseUpdate], planner: Planner) -> Mapping[str, RoundCounts]:
+    """Counts everything in some relations, as it was before an update, from the rounds that rows had."""
+    relations, result = planner.relations, {name: RoundCounts(name, planner) for name in names}
+    for name, counts in result.items():
+        rounds = relations[name].rounds
+        facts = np.flatnonzero(rounds.old[: rounds.known] == 0)
         counts.add(facts, np.zeros(facts.size, np.int64), 1)
     for clause, found in all_instances(clauses):
         found, latest = clause.rounds.holding(found, "old")
-        heads = kept[clause.relation].find(found.head, found.size)
-        empty[clause.relation].add(heads, latest.astype(np.int64) + 1, 1)
-    for counts in empty.values():
+        heads = relations[clause.relation].find(found.head, found.size)
+        result[clause.relation].add(heads, latest.astype(np.int64) + 1, 1)
+    for counts in result.values():
         counts.keep()
-    return empty
+    return result
 
 
 def _by_round(rows: Array, rounds: Array) -> Iterator[tuple[Array, int]]:

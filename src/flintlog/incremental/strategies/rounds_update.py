@@ -44,7 +44,7 @@ class _PackedAnew(Exception):
     """Rows are packed in another way than before, which kernels in the middle of them do not survive."""
 
 
-class StratumUpdate(RuleUpdate):
+class RoundsUpdate(RuleUpdate):
     """Keeps rounds, and counts of the rows that have lost derivations. `code` is of the clauses."""
 
     def __init__(self, code: StratumCode, workspace: Workspace, tick: Tick) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from flintlog.incremental.rows.planner import Planner
 from flintlog.incremental.rules.flattened_program import Part
-from flintlog.incremental.strategies.rule_update import ClauseUpdate
-from flintlog.ir.program import Rule
+from flintlog.incremental.strategies.rule_update import ClauseUpdate, clause_update
 
 
 @dataclass
@@ -27,16 +27,16 @@ class RuleChanges:
 
 
 def changes_of(
-    part: Part, before: Part | None, clauses: Sequence[ClauseUpdate], make: Callable[[Rule], ClauseUpdate]
+    part: Part, before: Part | None, clauses: Sequence[ClauseUpdate], planner: Planner
 ) -> tuple[RuleChanges, list[ClauseUpdate]]:
-    """How a part differs from the one of the same relations before, and the clauses that it has now: those it had, and
-    new ones."""
+    """How a part differs from `before`, the part of the same relations in the former version, which had `clauses`; and
+    its clauses now: the former ones that stay, and new ones."""
     waiting = list(clauses) if before is not None and before.has_clauses else []
     changes, current = RuleChanges(), []
     for rule in part.stratum.rules if part.has_clauses else ():
         same = next((c for c in waiting if (c.rule.relation, c.rule.body) == (rule.relation, rule.body)), None)
         if same is None:
-            same = make(rule)
+            same = clause_update(rule, part, planner)
             changes.gained.append(same)
         else:
             waiting.remove(same)

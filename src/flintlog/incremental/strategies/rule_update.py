@@ -11,6 +11,9 @@ import numpy as np
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.chosen_rows import ChosenRows
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
+from flintlog.incremental.rows.planner import Planner
+from flintlog.incremental.rules.clause import clause_of
+from flintlog.incremental.rules.flattened_program import Part
 from flintlog.incremental.rules.instance_rounds import ClauseRounds
 from flintlog.incremental.rules.instances import Found, Instances
 from flintlog.ir.program import Rule
@@ -34,6 +37,11 @@ class ClauseUpdate:
     @property
     def relation(self) -> str:
         return self.instances.clause.relation
+
+
+def clause_update(rule: Rule, part: Part, planner: Planner) -> ClauseUpdate:
+    clause = clause_of(rule, part.stratum.relations)
+    return ClauseUpdate(rule, Instances(clause, planner), ClauseRounds(clause, planner.relations))
 
 
 @dataclass(frozen=True)
