@@ -56,16 +56,18 @@ def _attempt(
 
 
 def _ordered(clause: Clause) -> list[Literal]:
-    """The body in its order, but a condition only after atoms that bind the variables which it shares with atoms."""
+    """The body in its order, but a condition not before the atoms that bind the variables it shares with them."""
     bound = _variables(clause.head)
     shared = bound.union(*(_variables(part) for part in clause.body if isinstance(part, ast.Atom)))
     waiting: list[Literal] = []
     result: list[Literal] = []
     for part in clause.body:
-        waiting.append(part)
         if isinstance(part, ast.Atom):
             bound |= _variables(part)
-        ready = [other for other in waiting if isinstance(other, ast.Atom) or _variables(other) & shared <= bound]
+            result.append(part)
+        else:
+            waiting.append(part)
+        ready = [other for other in waiting if _variables(other) & shared <= bound]
         result += ready
         waiting = [other for other in waiting if other not in ready]
     return result + waiting

@@ -267,6 +267,36 @@ def test_why_not_follows_the_body(tmp_path: Path) -> None:
         assert '    app("x")' in str(database.explain("cnt", ("x", 7))).splitlines()
 
 
+CONDITIONS_FIRST = """
+    .decl a(x: number, y: number) .decl c(y: number) .decl gone(y: number)
+    a(1, 5). c(5).
+    .decl later(x: number, y: number) later(x, y) :- y > 7, x < 1, a(x, y).
+    .decl bound(x: number) bound(x) :- y > 7, a(x, y), c(y).
+    .decl negated(x: number) negated(x) :- !gone(y), a(x, y), y > 9.
+    .decl both(x: number) both(x) :- y + z > 20, a(x, y), c(z), gone(x).
+    .decl counted(x: number) counted(x) :- n = count : { gone(y), y < z }, a(x, z), n > 2, gone(x).
+    .decl early(x: number) early(x) :- c(x), x > 7, gone(y), a(x, y).
+"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "reasons"),
+    [
+        (("later", (1, 9)), ["9 > 7", "but not 1 < 1"]),
+        (("bound", (1,)), ["a(1, 5)", "but not 5 > 7"]),
+        (("negated", (1,)), ["a(1, 5)", "!gone(5)", "but not 5 > 9"]),
+        (("both", (1,)), ["a(1, 5)", "c(5)", "but not 5 + 5 > 20"]),
+        (("counted", (1,)), ["a(1, 5)", "n = count : { gone(y), y < z }", "but not n > 2"]),
+        (("early", (5,)), ["c(5)", "but not 5 > 7"]),
+    ],
+)
+def test_a_condition_waits_for_the_atom_that_binds_it(
+    goal: tuple[str, tuple[int, ...]], reasons: list[str], tmp_path: Path
+) -> None:
+    with fl.Database.create(tmp_path / "conditions", fl.Program(CONDITIONS_FIRST)) as database:
+        assert [line.strip() for line in str(database.explain(*goal)).splitlines()[2:]] == reasons
+
+
 def test_a_head_that_has_no_value_for_all(tmp_path: Path) -> None:
     text = ".decl a(x: number)  a(0). a(5).  .decl b(x: number, y: number)  b(x, 10 / x) :- a(x), x != 0."
     with fl.Database.create(tmp_path / "shares", fl.Program(text)) as database:
