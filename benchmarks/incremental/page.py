@@ -23,27 +23,26 @@ _MARKDOWN: dict[str, Callable[[Sequence[Any]], str]] = {
 _WHAT = {
     "table3": """\
 `python -m benchmarks.incremental table3`: table 3 of "A Differential Datalog Interpreter". *Mat* is a database of so
-many percent of the facts, + the transaction that adds the rest, − the one that deletes it again. Medians of several
-random choices of the rest, each in a database of its own. *fsync* is what it takes to bring as many bytes to disk as
-the deletion writes, in a file with room for them, and nothing else: no transaction that survives a crash is quicker.
-Asked for: at 99.9 % neither takes more than 2 % of Mat, and nowhere does − take more than twice +.""",
+many percent of the facts, + the transaction that adds the rest, − the transaction that deletes it again. Medians of
+several random choices of the rest, each in a database of its own. *fsync* is the time to write as many bytes to disk
+as the deletion writes, in a file with room for them: no transaction that survives a crash is quicker. Goals: at 99.9
+% neither + nor − takes more than 2 % of Mat; − never takes more than twice the time of +.""",
     "updates": """\
 `python -m benchmarks.incremental updates`: section 5.1 of "Towards Elastic Incrementalization for Datalog". Random
 facts of all relations are deleted in one transaction and inserted in the next. Seconds are the least, the median and
-the most over the random sets; *bootstrap* is the time in which the database was created. Rows changed are those of
-derived relations, in one transaction. Asked for: ten facts of galen or points_to take at most 2 % of the bootstrap in
-the median.""",
+the most over the random sets; *bootstrap* is the time in which the database was created. Rows changed are rows of
+derived relations, in one transaction. Goal: ten facts of galen or points_to take at most 2 % of the bootstrap in the
+median.""",
     "elastic": """\
 `python -m benchmarks.incremental elastic`: section 5.2 of "Towards Elastic Incrementalization for Datalog". Epoch 0
 creates the database; six small updates, a large one, four small ones and a large one follow. *recompute* runs the
-program on the facts of each epoch. Totals are seconds, and in brackets how many times what recomputing takes; "over"
-stands before the seconds of a strategy that was cut off, for the epochs that it came to. Asked for: auto takes at most
-1.05 times the best single strategy and no longer than recomputing, and no epoch takes more than 1.3 times its
-recomputation.""",
+program on the facts of each epoch. Totals are seconds, and in brackets the ratio to recomputing. "over" stands before
+the seconds of a strategy that was cut off, for the epochs that it finished. Goals: auto takes at most 1.05 times the
+best single strategy and no longer than recomputing, and no epoch takes more than 1.3 times its recomputation.""",
     "memory": """\
-`python -m benchmarks.incremental memory`: processes that run the program once, and processes that create a database and
-change ten facts six times. Each starts anew, and the peak is of all its memory. Asked for: at most 1.5 times the time
-and 3 times the memory of the run.""",
+`python -m benchmarks.incremental memory`: processes that run the program once, and processes that create a database
+and change ten facts six times. Each process starts anew; the peak is that of its whole memory. Goals: at most 1.5
+times the time and 3 times the memory of the run.""",
 }
 
 

@@ -17,9 +17,9 @@ TITLES = {
 }
 _WHAT = {
     "compare": """\
-`python -m benchmarks.spark compare --data DIR`. *hand-written* is the loop that one would write with DataFrames, WITH
-RECURSIVE is Spark's own SQL (`benchmarks/rivals/` has both); the other columns are Flintlog, with the strategy left to
-it (auto) or forced. In brackets: how many times as fast as the hand-written loop. A dash: a strategy that does not
+`python -m benchmarks.spark compare --data DIR`. *hand-written* is a loop written with DataFrames, WITH RECURSIVE is
+Spark's own SQL (`benchmarks/rivals/` has both); the other columns are Flintlog, with its own choice of strategy
+(auto) or a forced one. In brackets: how many times as fast as the hand-written loop. A dash: a strategy that does not
 apply.""",
     "rounds": """\
 `python -m benchmarks.spark rounds`: a walk along a chain, one new row a round, two tasks. Early rounds are the
