@@ -42,7 +42,7 @@ def _attempt(
             return Attempt(text, (), "its head combines values of several rows")
         try:
             relation = answers(state, derivations.compiled([asked]), [asked.name], goal, SKIPPED_PASSES)[asked.name]
-        except FlintlogError:  # the beginning of a body need not make sense by itself
+        except FlintlogError:  # the beginning of a body need not compile by itself
             continue
         if relation.size:
             columns = relation.columns()

@@ -88,8 +88,8 @@ class Journal:
         return [_change(payload) for payload, _ in self._records()]
 
     def append(self, change: Change) -> None:
-        """Commits a change: it is on disk when this returns. Raises Replaced, or an OSError, after which the journal is
-        as before; only after Doubtful the change may be committed."""
+        """Commits a change: it is on disk when this returns. Raises Replaced; Doubtful if the change may be committed;
+        another OSError if it is not."""
         payload = _payload(change)
         head = _HEAD.pack(len(payload), zlib.crc32(payload))
         record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
@@ -130,7 +130,7 @@ class Journal:
                 stream.close()
                 raise
             self._end = end
-            self._stream = stream  # last: `_require_same_file` needs the fields above
+            self._stream = stream  # last: half of these fields would pass for a replaced file
         self._require_same_file(self._stream)
         if self._room is None:
             self._stream.truncate(self._end)

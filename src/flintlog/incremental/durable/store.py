@@ -103,7 +103,7 @@ class Store:
             changes = self._journal.changes()
             remains = self._journal.cut_off
         if remains:
-            message = f"`{self.name / self._manifest['journal']}` ends with {remains:,} bytes that are no transaction"
+            message = f"the last {remains:,} bytes of `{self.name / self._manifest['journal']}` are no transaction"
             note = "they are ignored: a writer was killed, which does no harm, or the end of the file is damaged"
             self.warnings.append(Diagnostic("W940", message, note=note))
         if [change.epoch for change in changes] != list(range(self.epoch + 1, self.epoch + 1 + len(changes))):

@@ -1,1 +1,1 @@
-"""Questions to a database, computed from the relations it keeps."""
+"""Questions to a database, computed from its relations."""

@@ -31,8 +31,7 @@ class Bindings:
         self.names = frozenset(self.variables)
 
     def batch(self, columns: Sequence[Array], size: int) -> tuple[dict[str, Array], int]:
-        """The variables' values in matching rows, without repetitions, and their number; at most 1 without
-        variables."""
+        """The different values of the variables in matching rows, and their number; at most 1 without variables."""
         keep = None
         for position, word in self.constants:
             is_equal = columns[position] == word

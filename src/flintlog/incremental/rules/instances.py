@@ -109,7 +109,7 @@ class Instances:
             yield found
 
     def like_head(self, rows: ChosenRows, but: int) -> Iterator[Found]:
-        """The instances whose head agrees with one of `rows` except at position `but`, and perhaps others."""
+        """The instances whose head agrees with one of `rows` except at position `but`; perhaps more."""
         columns = [column for position, column in enumerate(rows.columns) if position != but]
         yield from self._from(self._of_head(but), columns, rows.size)
 
@@ -163,7 +163,7 @@ class Instances:
         return _Start(literal, Bindings(values, self._planner.machine, is_whole=is_whole))
 
     def _from(self, start: _Start, columns: Sequence[Array], size: int) -> Iterator[Found]:
-        """The instances that match one of the rows, and others if the bindings are not exact."""
+        """The instances that match one of the rows; perhaps more, if the bindings are not exact."""
         batch, size = start.bindings.batch(columns, size)
         if not size:
             return
