@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from tests.incremental.tracing import tracing
 
 import flintlog as fl
 from flintlog.incremental.maintained import Maintained
@@ -58,6 +59,11 @@ class Interrupt(BaseException):
     pass
 
 
+class Tracer:
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        pass
+
+
 @contextmanager
 def interrupted(at: int) -> Iterator[None]:
     """Interrupts a change or a question after so many lines."""
@@ -75,11 +81,8 @@ def interrupted(at: int) -> Iterator[None]:
 
     def traced(action: Callable[..., Any]) -> Callable[..., Any]:
         def act(*arguments: Any) -> Any:
-            sys.settrace(call)
-            try:
+            with tracing(call):
                 return action(*arguments)
-            finally:
-                sys.settrace(None)
 
         return act
 
@@ -87,6 +90,14 @@ def interrupted(at: int) -> Iterator[None]:
         for name in ("_apply", "_answer"):
             patch.setattr(Maintained, name, traced(getattr(Maintained, name)))
         yield
+
+
+def test_a_debugger_keeps_its_tracer() -> None:
+    debugger = Tracer()
+    with tracing(debugger):
+        with suppress(Interrupt), tracing(Tracer()):
+            raise Interrupt
+        assert sys.gettrace() is debugger
 
 
 def rows_of(database: fl.Database) -> dict[str, list[Any]]:
@@ -154,11 +165,8 @@ def signalled(file: str, at: int) -> Iterator[list[int]]:
                 signal.raise_signal(signal.SIGINT)
         return line
 
-    sys.settrace(lambda frame, event, _: line if frame.f_code.co_filename.endswith(file) else None)
-    try:
+    with tracing(lambda frame, event, _: line if frame.f_code.co_filename.endswith(file) else None):
         yield left
-    finally:
-        sys.settrace(None)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # between `open` and `with`

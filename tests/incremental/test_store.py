@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.incremental.stored import EDGES, PATHS, code_of, opened
+from tests.incremental.tracing import tracing
 
 import flintlog as fl
 from flintlog.diagnostics import Diagnostic, FlintlogError
@@ -122,14 +123,11 @@ def test_what_an_interrupt_kept_from_its_end_is_not_done_later(
             sys.settrace(None)
             raise KeyboardInterrupt
 
-    before = sys.gettrace()
-    sys.settrace(at_the_end)
     try:
-        database.query("p(x, y)", NO_RULES)
+        with tracing(at_the_end):
+            database.query("p(x, y)", NO_RULES)
     except KeyboardInterrupt as interrupt:
         interrupts.append(interrupt)
-    finally:
-        sys.settrace(before)
     assert interrupts
     update = Epoch.run
 
