@@ -53,20 +53,23 @@ def put_short(table, slot, mask, entry, shared):
 def fill_table(relation):
     """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short
     one."""
-    far = 0
-    width = load(relation, at.R_WIDTH)
     count = load(relation, at.R_COUNT)
     rows = load(relation, at.R_ROWS)
     table = load(relation, at.R_TABLE)
+    kind = load(relation, at.R_SET)
+    if kind == at.SET_BITS:  # which has no slots: R_BITS is no logarithm
+        last, stride = load(relation, at.R_LAST), load(relation, at.R_STRIDE)
+        for i in range(count):
+            bit = bit_of(load(rows, i), last, stride)
+            store(table, bit >> 6, load(table, bit >> 6) | (1 << (bit & 63)))
+        return 0
+    far = 0
+    width = load(relation, at.R_WIDTH)
     bits = load(relation, at.R_BITS)
     mask = (1 << bits) - 1
-    kind = load(relation, at.R_SET)
     arity = load(relation, at.R_ARITY)
     for i in range(count):
-        if kind == at.SET_BITS:
-            place = bit_of(load(rows, i), load(relation, at.R_LAST), load(relation, at.R_STRIDE))
-            store(table, place >> 6, load(table, place >> 6) | (1 << (place & 63)))
-        elif kind == at.SET_SHORT:
+        if kind == at.SET_SHORT:
             h = shuffled(load(rows, i), width)
             far = max(far, put_short(table, shift_right(h, width - bits), mask, short_entry(h), False))
         else:
