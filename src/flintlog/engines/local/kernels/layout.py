@@ -1,8 +1,8 @@
-"""Where kernels and Python find things in the blocks of words they share.
+"""The words of the blocks that kernels and Python share.
 
-A block is an array of 64-bit words. Kernels get addresses of blocks; addresses of other arrays stand in them. What
-stands in a block of a relation or an index is changed when that changes, so that a rule's own block stays as it is
-from round to round.
+A block is an array of 64-bit words. A kernel gets the addresses of blocks, and reads the addresses of other arrays from
+them. A rule's block names the blocks of relations and indexes: when a log moves, only the relation's block changes, and
+the rule's block lasts from round to round.
 """
 
 # --- A relation: its rows, and the set that knows them --------------------------------------------
@@ -25,9 +25,9 @@ COLUMN_WORDS = 4
 SET_KEYS = 0  # slots hold key + 1
 SET_BITS = 1  # one bit a key
 SET_ROWS = 2  # slots hold 16 bits of the hash and row + 1
-SET_SHORT = 3  # slots of 32 bits hold the lower bits of the hash; the slot's place says the others
+SET_SHORT = 3  # slots of 32 bits hold the lower bits of the hash; the slot's number has the others
 
-# A key is never further from the slot where it belongs than this in a short set, so that its place says enough.
+# In a short set, no key is further than this from the slot where it belongs, so that its slot's number says enough.
 FAR = 1 << 12
 # Bits of the hash that a short set does not know from the slot where a key belongs, at most.
 SHORT_BITS = 31 - 12
@@ -56,7 +56,7 @@ KEY_WORDS = 4
 # A filter: rows whose values in some columns another index has.
 F_INDEX = 0  # address of the other index
 F_VALUES = 1  # address of room for the values
-F_NAMES = 2  # address: their places there
+F_NAMES = 2  # address: their positions in that room
 F_COUNT = 3
 F_COLUMNS = 4  # address: the columns
 FILTER_WORDS = 5
@@ -66,9 +66,9 @@ INDEX_DENSE = 1  # the packed key is the group
 INDEX_HASH = 2  # packed keys in a table
 INDEX_WIDE = 3  # keys of several words in a table
 
-# --- A table from rows to their places in the relation's log --------------------------------------
+# --- A table from rows to their positions in the relation's log -----------------------------------
 W_RELATION = 0  # address of the relation's block
-W_TABLE = 1  # address of the slots, each 32 bits: the place + 1, or 0
+W_TABLE = 1  # address of the slots, each 32 bits: the position + 1, or 0
 W_BITS = 2  # logarithm of the number of slots
 W_ROW = 3  # addresses of room for one row as the log has it, and for its values
 W_VALUES = 4

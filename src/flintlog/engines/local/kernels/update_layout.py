@@ -1,21 +1,21 @@
-"""Where kernels and Python find things in the blocks of an update: as in `layout`, words and addresses."""
+"""The words of the blocks that kernels and Python share in an update; `layout` has those of a run."""
 
 # --- What is kept of a relation's rows ------------------------------------------------------------
 K_RELATION = 0  # address of the relation's block
-K_PLACES = 1  # address of the block of the table of its rows' places
+K_PLACES = 1  # address of the block of the table of its rows' positions
 K_OLD = 2  # addresses of what is known of each row: rounds before and after the update, and counts
 K_NEW = 3
 K_COUNTS = 4
 K_MARKS = 5  # address: of each row 0, or 1 + where it stands among those that are being settled
-K_ROOM = 6  # rows that the log may have before somebody makes room
-K_LATE = 7  # addresses of lists of places, and their lengths: rows that no longer come in this round,
+K_ROOM = 6  # rows that the log has room for
+K_LATE = 7  # addresses of lists of positions, and their lengths: rows that no longer come in this round,
 K_NLATE = 8
 K_COME = 9  # rows that come in it now,
 K_NCOME = 10
 K_ASKED = 11  # and rows whose count has to be found out
 K_NASKED = 12
 K_CAPACITY = 13  # of each list
-K_SAVED = 14  # address: pairs of a place that was changed and the count that it had
+K_SAVED = 14  # address: pairs of the position of a changed row and the count that it had
 K_NSAVED = 15
 K_SAVED_ROOM = 16
 KEPT_WORDS = 17
@@ -34,7 +34,7 @@ PLACE_OWN = 0  # a row of the stratum
 PLACE_BELOW = 1  # a row from below it
 PLACE_ABSENT = 2  # a row that must not be there
 
-SEARCH_UNKNOWN = 0  # nobody has made it yet
+SEARCH_UNKNOWN = 0  # Python has not made it yet
 SEARCH_OUTSIDE = -1  # it is not for kernels
 
 # --- A search for instances -----------------------------------------------------------------------
@@ -79,7 +79,7 @@ U_AT = 4  # rows that were taken to begin the search with,
 U_RUNNING = 5  # whether the rule has more for these,
 U_FOUND = 6  # instances that it has found,
 U_TAKEN = 7  # and how many of them were looked at
-U_INSTANCES = 8  # all instances since somebody was told
+U_INSTANCES = 8  # all instances since progress was last reported
 U_NCLAUSES = 9
 U_CLAUSES = 10  # address of the addresses of clauses
 U_NKEPT = 11
@@ -111,9 +111,9 @@ SPREAD, NEXT, COUNT, SETTLE = range(4)
 
 BATCH_ROWS = 1 << 9  # rows that a search begins with at a time
 FOUND_ROWS = 1 << 11  # instances that are found at a time
-TELL_AFTER = 1 << 14  # instances after which somebody is told
+TELL_AFTER = 1 << 14  # instances after which progress is reported
 
-# The round of a row that is not there, and the count of one that nobody has asked for, in 32 bits.
+# The round of a row that is not there, and a count that is not known, in 32 bits.
 ROUND_NEVER = (1 << 31) - 1
 COUNT_UNKNOWN = (1 << 32) - 1
 

@@ -1,4 +1,4 @@
-"""What is compiled to machine code. Only the compiler imports this room: a run loads the code alone."""
+"""The kernels' source. Only the compiler imports this room: a run loads the machine code alone."""
 
 from flintlog.engines.local.kernels.source import heads, indexes, numbers, pairs, row_ids, row_sets, rules, sets, tables
 from flintlog.engines.local.kernels.source.update import entries, updates, waiting

@@ -1,4 +1,4 @@
-"""Hashes of words: the upper bits choose the slot, so that a larger table has its entries in nearly the same order."""
+"""Hashes of words. The upper bits choose the slot: a larger table has its entries in nearly the same order."""
 
 from __future__ import annotations
 

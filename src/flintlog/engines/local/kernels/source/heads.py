@@ -1,4 +1,4 @@
-"""Heads of a rule: candidates are gathered in a thread's buffer and given to a relation, or go into a batch."""
+"""Heads of a rule: a thread gathers candidates in its buffer for a relation, or writes them into a batch."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def emit(rule, thread, registers):
 
 @inlined
 def fused_base(rule, registers, relation):
-    """What the outer levels, and the packing of the last one's relation, contribute to the head's key."""
+    """The part of the head's key that the outer levels give, and the packing of the last level's relation."""
     head = load(rule, at.P_HEAD)
     out = load(rule, at.P_OUT)
     key = 0
@@ -113,7 +113,7 @@ def fused_base(rule, registers, relation):
 
 @inlined
 def fused_part(rule, relation, word):
-    """What a row of the last level adds to that."""
+    """The part that a row of the last level adds."""
     head = load(rule, at.P_HEAD)
     out = load(rule, at.P_OUT)
     key = 0
@@ -128,8 +128,8 @@ def fused_part(rule, relation, word):
 
 @function
 def run_fused(rule, thread, index, cursor, registers):
-    """The whole last level for one binding of the outer ones. Returns whether there was room: if not, it goes on where
-    it stopped."""
+    """The whole last level for one binding of the outer ones. Returns whether there was room: if not, the next call
+    continues where this one stopped."""
     relation = load(index, at.X_RELATION)
     head = load(rule, at.P_HEAD)
     out = load(rule, at.P_OUT)
@@ -188,7 +188,7 @@ def run_fused(rule, thread, index, cursor, registers):
 
 
 def flush_rule(rule, thread):
-    """Gives what a thread has buffered to the head; there is room."""
+    """Gives the candidates in a thread's buffer to the head, which has room for them."""
     flush(rule, thread)
     return 0
 

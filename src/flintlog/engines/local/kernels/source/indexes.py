@@ -1,7 +1,7 @@
 """Indexes: the group of a key, the rows of a group.
 
-A group's rows stand in two places: the older ones next to each other, the newer ones in a chain. Rows are added to
-chains at a cost of their own number; now and then all are ordered anew.
+The older rows of a group stand next to each other, the newer ones form a chain. To add rows to chains costs in
+proportion to the rows that are added; now and then, all rows are ordered anew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def value_of(relation, word, column):
 
 @inlined
 def row_word(relation, row):
-    """What stands for a row: its packed key, or its number."""
+    """The word that stands for a row: its packed key, or its number."""
     return row if load(relation, at.R_WIDE) else load(load(relation, at.R_ROWS), row)
 
 
@@ -61,7 +61,7 @@ def find_packed(index, key):
 
 @inlined
 def wide_hash(index, words, places, step):
-    """The hash of a key of several words. The words are in an array, at places that stand in another, `step` apart."""
+    """The hash of a key of several words. `places` has the position of each in `words`, `step` words apart."""
     h = 0
     for k in range(load(index, at.X_NKEYS)):
         h = combined(h, load(words, load(places, step * k)))

@@ -1,4 +1,4 @@
-"""Numbers for distinct words, in order of appearance; the best value of each number, and classes of numbers."""
+"""Numbers for distinct words, in order of appearance; the best value for each number; classes of numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def improve(best, state, numbers, values, count, sign, changed):
 
 @inlined
 def root_of(parents, number):
-    """The number that stands for a class. Halves the way there for those who come later."""
+    """The number that stands for a class. Halves the way from the number to it for later calls."""
     while load(parents, number) != number:
         store(parents, number, load(parents, load(parents, number)))
         number = load(parents, number)
@@ -58,7 +58,7 @@ def root_of(parents, number):
 
 def unite(parents, sizes, left, right, count, lost):
     """Makes one class of the classes of each pair, under the root of the larger one; rings stay as they are. Writes
-    the roots that are none any more to `lost` and returns how many; there is room for as many as there are pairs."""
+    the former roots to `lost`, which has room for as many as there are pairs, and returns how many."""
     found = 0
     for i in range(count):
         large = root_of(parents, load(left, i))
@@ -91,8 +91,8 @@ def list_members(ring, some, count, members, starts):
 
 
 def pair_members(values, spans, start, end, left, right):
-    """Pairs each of some values with others of its class. A span is four places: the class is from the first to the
-    last, and what is from the second to the third is left out. Returns how many pairs there are."""
+    """Pairs each of some values with others of its class. A span is four positions: the class reaches from the first to
+    the last, and the values from the second to the third are left out. Returns how many pairs there are."""
     found = 0
     for i in range(start, end):
         value = load(values, i)

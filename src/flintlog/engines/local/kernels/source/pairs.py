@@ -1,4 +1,4 @@
-"""Tables from words to numbers: a slot is a pair of a word and its number + 1, which is 0 in an empty one."""
+"""Tables from words to numbers: a slot is a word and its number + 1; an empty slot has 0 there."""
 
 from __future__ import annotations
 

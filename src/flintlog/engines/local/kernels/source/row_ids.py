@@ -1,4 +1,4 @@
-"""Tables from a row to its place in the relation's log: a slot of 32 bits is the place + 1, or 0."""
+"""Tables from a row to its position in the relation's log: a slot of 32 bits holds the position + 1, or 0."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flintlog.engines.local.kernels.source.hashing import slot_of
 from flintlog.engines.local.kernels.source.row_sets import hash_row
 from flintlog.engines.local.kernels.source.words import below, function, inlined, load, load_half, store, store_half
 
-NEAR = 4  # so many places cost less than a look at the table
+NEAR = 4  # to compare so many rows costs less than a look at the table
 
 
 @inlined
@@ -38,7 +38,7 @@ def slot_of_row(table, bits, rows, width, row):
 
 
 def enter_rows(places, start, end):
-    """Enters rows of the log, which are not there yet."""
+    """Enters rows of the log that the table does not have yet."""
     relation, table, bits = load(places, at.W_RELATION), load(places, at.W_TABLE), load(places, at.W_BITS)
     width = words_of_row(relation)
     rows = load(relation, at.R_ROWS)
@@ -49,7 +49,7 @@ def enter_rows(places, start, end):
 
 @inlined
 def lay_row(relation, values, row):
-    """Writes a row of these values as the relation's log has it; returns 0 if no key stands for it."""
+    """Writes a row of these values in the form of the relation's log; returns 0 if they do not fit into a key."""
     arity = load(relation, at.R_ARITY)
     if load(relation, at.R_WIDE):
         for c in range(arity):
@@ -76,15 +76,15 @@ def slot_of_laid(places):
 
 @function
 def place_of(places, values):
-    """The place of the row of these values, -1 if it is not there."""
+    """The position of the row of these values, -1 if the table does not have it."""
     if not lay_row(load(places, at.W_RELATION), values, load(places, at.W_ROW)):
         return -1
     return load_half(load(places, at.W_TABLE), slot_of_laid(places)) - 1
 
 
 def find_rows(places, count, found):
-    """Writes the place of each row that is looked for, -1 for one that is not there. What was computed again mostly
-    comes in the order in which it came before: the places behind the last one are looked at first."""
+    """Writes the position of each row, -1 for one that the table does not have. Rows that are computed again mostly
+    come in the order of the log: the rows behind the last one found are compared first."""
     relation, row, values = load(places, at.W_RELATION), load(places, at.W_ROW), load(places, at.W_VALUES)
     arity, width, rows, end = (
         load(relation, at.R_ARITY),
@@ -97,16 +97,16 @@ def find_rows(places, count, found):
     for i in range(count):
         for c in range(arity):
             store(values, c, load(load(columns, c), i))
-        place = -1
+        position = -1
         if lay_row(relation, values, row):
-            place, stop = after, min(end, after + NEAR)
-            while place < stop and not are_same(rows + 8 * width * place, row, width):
-                place += 1
-            if place == stop:
-                place = load_half(load(places, at.W_TABLE), slot_of_laid(places)) - 1
-            if place >= 0:
-                after = place + 1
-        store(found, i, place)
+            position, stop = after, min(end, after + NEAR)
+            while position < stop and not are_same(rows + 8 * width * position, row, width):
+                position += 1
+            if position == stop:
+                position = load_half(load(places, at.W_TABLE), slot_of_laid(places)) - 1
+            if position >= 0:
+                after = position + 1
+        store(found, i, position)
     return 0
 
 

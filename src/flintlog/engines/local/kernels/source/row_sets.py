@@ -1,4 +1,4 @@
-"""The sets that know rows of several words: a slot has the row's number, and a tag of its hash."""
+"""Sets of rows of several words: a slot holds the row's number and some bits of its hash."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Runs a rule: loops in loops over rows, with tests and computations between, whose results go to the head.
 
-The loops are levels. What a level needs stands in its block, where it is, in the thread's: so a thread can come back at
-any time, to say that it is alive or to ask for room, and go on later. The last level of most rules only adds columns
-to the head's key; it runs as one tight loop ("fused").
+Each loop is a level. A level's block says what the loop does, the thread's block how far the loop has come: so a thread
+can return at any time, to report progress or to ask for room, and continue later. The last level of most rules only
+adds columns to the head's key; it runs as one tight loop ("fused").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flintlog.engines.local.kernels.source.words import fetch_add, function, inl
 
 @inlined
 def open_level(level, cursor, registers):
-    """Finds the rows of a level for the values that are bound; returns whether there are any."""
+    """Finds the rows of a level for the values in the registers; returns whether there are any."""
     index = load(level, at.L_SOURCE)
     if load(index, at.X_KIND) == at.INDEX_ALL:
         end = load(load(index, at.X_RELATION), at.R_VISIBLE)
@@ -103,7 +103,7 @@ def begin(rule, thread):
 
 
 def run_rule(rule, thread):
-    """Runs a rule until it is done or something is needed."""
+    """Runs a rule until it is done, or returns what is missing."""
     registers = thread + 8 * at.T_REGISTERS
     last = load(rule, at.P_NLEVELS) - 1
     fused = load(rule, at.P_FUSED) != 0

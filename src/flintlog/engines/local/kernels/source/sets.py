@@ -1,6 +1,6 @@
-"""The sets that know a relation's packed keys. Threads insert side by side: a slot is taken with one exchange.
+"""Sets of a relation's packed keys. Threads insert at the same time: each takes a slot with one exchange.
 
-A set has room for what it is given; whoever calls sees to that. New rows go to the end of the relation's log.
+The caller makes room beforehand, in the set and in the relation's log. New keys go to the end of the log.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def insert_hashed(table, bits, keys, count, new, shared):
 
 @function
 def insert_short(table, bits, width, keys, count, new, shared):
-    """The same for slots of 32 bits. Stops at a key that finds no slot near enough; returns how many keys it did,
-    and how many of these were new, as one number."""
+    """The same for slots of 32 bits. Stops at a key that finds no slot near enough. Returns the number of keys that it
+    did, shifted by 32 bits, and the number of new ones among them."""
     mask = (1 << bits) - 1
     rest = width - bits
     for i in range(count):
@@ -96,7 +96,7 @@ def insert_short(table, bits, width, keys, count, new, shared):
 
 @inlined
 def bit_of(key, last, stride):
-    """Where a key's bit is: the values of the last column side by side."""
+    """The number of a key's bit: keys that differ in the last column alone have their bits side by side."""
     return shift_right(key, last) * stride + (key & ((1 << last) - 1))
 
 
@@ -108,16 +108,16 @@ def insert_bits(table, last, stride, keys, count, new, shared):
     found = 0
     for i in range(count):
         key = load(keys, i)
-        place = bit_of(key, last, stride)
-        bit = 1 << (place & 63)
-        word = load_shared(table, place >> 6)
+        number = bit_of(key, last, stride)
+        bit = 1 << (number & 63)
+        word = load_shared(table, number >> 6)
         if word & bit:
             continue
         if shared:
-            if fetch_or(table, place >> 6, bit) & bit:
+            if fetch_or(table, number >> 6, bit) & bit:
                 continue
         else:
-            store(table, place >> 6, word | bit)
+            store(table, number >> 6, word | bit)
         store(new, found, key)
         found += 1
     return found
@@ -125,8 +125,8 @@ def insert_bits(table, last, stride, keys, count, new, shared):
 
 @function
 def take_keys(relation, keys, count, new, shared):
-    """Inserts keys into a relation, at most as many as `new` has room for; returns how many it did (all of them, but
-    for a short set that is crowded), and how many of these are new, as one number."""
+    """Inserts keys into a relation, at most as many as `new` has room for. Returns the number of keys that it did (all,
+    unless a short set is crowded), shifted by 32 bits, and the number of new ones among them."""
     table = load(relation, at.R_TABLE)
     kind = load(relation, at.R_SET)
     done = count
@@ -149,7 +149,7 @@ def take_keys(relation, keys, count, new, shared):
 
 
 def add_keys(relation, keys, count, buffer):
-    """Inserts any number of keys, unless the set is too crowded; returns how many it did. `buffer` has BUFFER_WORDS
+    """Inserts keys until all are done or the set is too crowded; returns how many are done. `buffer` has BUFFER_WORDS
     words."""
     start = 0
     while start < count:
@@ -165,8 +165,8 @@ def add_keys(relation, keys, count, buffer):
 def has_key(relation, key):
     table = load(relation, at.R_TABLE)
     if load(relation, at.R_SET) == at.SET_BITS:
-        place = bit_of(key, load(relation, at.R_LAST), load(relation, at.R_STRIDE))
-        return (shift_right(load(table, place >> 6), place & 63) & 1) != 0
+        number = bit_of(key, load(relation, at.R_LAST), load(relation, at.R_STRIDE))
+        return (shift_right(load(table, number >> 6), number & 63) & 1) != 0
     bits = load(relation, at.R_BITS)
     mask = (1 << bits) - 1
     if load(relation, at.R_SET) == at.SET_SHORT:

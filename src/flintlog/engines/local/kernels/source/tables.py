@@ -1,4 +1,4 @@
-"""Tables of sets anew: filled from a relation's log, or moved into a larger one."""
+"""New tables of sets: filled from a relation's log, or with the entries of a smaller table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flintlog.engines.local.kernels.source.words import (
 
 @inlined
 def put(table, slot, mask, entry, shared):
-    """Writes a key that is not there into the first free slot."""
+    """Writes a key that the table does not have into the first free slot."""
     while True:
         if load_shared(table, slot) == 0:
             if not shared:
@@ -36,7 +36,7 @@ def put(table, slot, mask, entry, shared):
 
 @inlined
 def put_short(table, slot, mask, entry, shared):
-    """Returns how far from its place that was."""
+    """The same for slots of 32 bits. Returns how far the free slot is from the one where the key belongs."""
     far = 0
     while True:
         if load_half_shared(table, slot) == 0:
@@ -51,8 +51,8 @@ def put_short(table, slot, mask, entry, shared):
 
 
 def fill_table(relation):
-    """Enters all rows of a relation into its empty set. Returns how far a key is from its place at most, in a short
-    one."""
+    """Enters all rows of a relation into its empty set. In a short set, returns how far a key is at most from the slot
+    where it belongs."""
     count = load(relation, at.R_COUNT)
     rows = load(relation, at.R_ROWS)
     table = load(relation, at.R_TABLE)
@@ -87,7 +87,7 @@ def fill_table(relation):
 
 
 def move_keys(old, start, end, table, bits):
-    """Copies the keys in some slots of a table into a larger, empty one, in the order they stand in. Threads may do
+    """Copies the keys in some slots of a table into a larger, empty one, in the order of the slots. Threads may copy
     other parts at the same time: they meet near the ends."""
     mask = (1 << bits) - 1
     for i in range(start, end):
@@ -98,7 +98,7 @@ def move_keys(old, start, end, table, bits):
 
 
 def shorten_keys(old, start, end, table, bits, width):
-    """The same from a table of keys into a short one. Returns how far a key is from its place at most."""
+    """The same from a table of keys into a short one. Returns how far a key is at most from where it belongs."""
     mask = (1 << bits) - 1
     far = 0
     for i in range(start, end):
@@ -114,7 +114,7 @@ def move_short(old, old_bits, start, end, table, bits, width):
     mask = (1 << bits) - 1
     far = 0
     rest = width - old_bits
-    known = max(0, 31 - rest)  # bits of the place that the entry has
+    known = max(0, 31 - rest)  # bits of the slot's number that the entry has
     for i in range(start, end):
         entry = load_half(old, i)
         if entry != 0:

@@ -1,4 +1,6 @@
-"""Words at addresses, and what hardware does with them that Python has no name for."""
+"""Loads and stores of words at addresses, and the operations of processors that Python has no name for.
+
+`tests/kernels/words.py` has the same names in plain Python, with every access checked."""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def store(context, base, index, value):
 
 @intrinsic
 def load_half(context, base, index):
-    """The unsigned 32-bit number at an index of an array of such."""
+    """The unsigned 32-bit number at an index of an array of 32-bit numbers."""
 
     def generate(context, builder, signature, arguments):
         return builder.zext(builder.load(_pointer(builder, *arguments, HALF)), WORD)

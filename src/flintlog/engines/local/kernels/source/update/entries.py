@@ -1,4 +1,4 @@
-"""Rows that get places in a log: heads that rules give, and facts."""
+"""New rows in a log: heads that rules give, and facts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from flintlog.engines.local.kernels.source.words import below, function, load, s
 
 @function
 def enter_laid(kept, values, new_key):
-    """Gives the row of these values, which was looked for last, a place in the log; returns it, or less than 0 what is
-    needed first. `new_key` is room for a word."""
+    """Appends the row of these values, which was looked for last, to the log. Returns its position; or, negative, the
+    code of what is needed first. `new_key` is room for a word."""
     relation, places = load(kept, up.K_RELATION), load(kept, up.K_PLACES)
     count = load(relation, at.R_COUNT)
     if count >= load(kept, up.K_ROOM):
@@ -41,8 +41,8 @@ def enter_row(update, kept):
 
 
 def enter_columns(kept, start, count, found):
-    """Writes the places of rows in columns, and gives one to each that has none. Returns where it stopped: there is no
-    room for the next row, or its values are beyond those that may come."""
+    """Writes the positions of rows in columns, and appends each row that the log does not have. Returns where it
+    stopped: there is no room for the next row, or its values are outside the known range."""
     relation, places = load(kept, up.K_RELATION), load(kept, up.K_PLACES)
     arity, values = load(relation, at.R_ARITY), load(places, at.W_VALUES)
     columns = places + 8 * at.W_COLUMNS

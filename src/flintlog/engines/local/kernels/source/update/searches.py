@@ -1,5 +1,7 @@
-"""Searches for instances of a rule that have, or give, some rows: what a row says about the variables, the rule that
-finds the others, and the places of all rows of what was found."""
+"""Searches for the instances of a clause that have a changed row at one of its literals, or as their head.
+
+A row gives values to the variables of its literal; a rule finds the values of the other variables; then each row of an
+instance is looked up in its log."""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from flintlog.engines.local.kernels.source.words import function, load, store
 
 @function
 def fits(search, relation, word):
-    """Whether a row has what the search's literal has in its place: constants, and variables that stand in it twice."""
+    """Whether a row has the constants of the search's literal, and equal values where a variable stands in it twice."""
     tests = load(search, up.Q_TESTS)
     for t in range(load(search, up.Q_NTESTS)):
         where = tests + 8 * up.TEST_WORDS * t
@@ -28,7 +30,7 @@ def fits(search, relation, word):
 @function
 def begin_search(update, search, kept, rows, start, end):
     """Begins with the rows from `start` to `end` of a list; returns how many of them fit. Where there is no rule, they
-    are what was found."""
+    are the instances."""
     relation = load(kept, up.K_RELATION)
     rule = load(search, up.Q_RULE)
     columns, step = load(update, up.U_BUFFER), up.FOUND_ROWS
@@ -62,7 +64,7 @@ def begin_search(update, search, kept, rows, start, end):
 
 @function
 def lay_found(update, search, place, arity, i):
-    """Writes the values that a place, or the head, has in an instance that was found."""
+    """Writes the values of a literal, or of the head, in an instance that was found."""
     values = load(update, up.U_VALUES)
     buffer = load(update, up.U_BUFFER)
     columns = load(search, up.Q_VALUES + place)
@@ -76,14 +78,14 @@ def lay_found(update, search, place, arity, i):
 
 @function
 def find_place(update, search, place, kept, i):
-    """The place of the row that a place, or the head, has in an instance; -1 for one that never was."""
+    """The position of the row of a literal, or of the head, in an instance; -1 for a row that was never there."""
     arity = load(load(kept, up.K_RELATION), at.R_ARITY)
     return place_of(load(kept, up.K_PLACES), lay_found(update, search, place, arity, i))
 
 
 @function
 def look_after_indexes(update):
-    """Makes all rows visible, and enters them into the indexes; returns 0, or what is needed first."""
+    """Makes all rows visible, and enters them into the indexes; returns 0, or the code of what is needed first."""
     for k in range(load(update, up.U_NOWN)):
         relation = load(load(load(update, up.U_KEPT), k), up.K_RELATION)
         store(relation, at.R_VISIBLE, load(relation, at.R_COUNT))

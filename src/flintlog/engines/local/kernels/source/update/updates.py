@@ -1,7 +1,8 @@
 """The update of one stratum by its rules, as `incremental.strategies.rounds_update` describes it.
 
-An update is gone through until it needs something that only Python can give; what it has come to stands in its block.
-Whatever is done again after that is the same: rows have their places, and instances that wait are not looked at again.
+`run_update` runs until it needs something that only Python can give, returns the code of that, and is called again. The
+update's block says how far it has come. The steps that the next call repeats change nothing: rows keep their positions,
+and instances that wait already are not put off a second time.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from flintlog.engines.local.kernels.source.words import function, inlined, load,
 
 @function
 def search_from(update, number, kind, clause, place, kept, rows, count):
-    """Looks for the instances that have rows of a list at a place of a clause, or give them: `number` is that of the
-    search. Goes on where it was; returns 0 when all were found, or what is needed first."""
+    """Looks for the instances that have rows of a list at a literal of a clause, or as their head, with the search of
+    this number. Continues where it stopped; returns 0 when it has found all, or the code of what is needed first."""
     search = load(load(clause, up.C_SEARCHES), number)
     if search == up.SEARCH_UNKNOWN:
         return up.NEEDS_SEARCH
@@ -62,7 +63,7 @@ def search_from(update, number, kind, clause, place, kept, rows, count):
         state = continue_rule(rule, thread)
         found = up.FOUND_ROWS - load(thread, at.T_ROOM)
         store(update, up.U_FOUND, found)
-        # What was looked at in vain took its time, too.
+        # Rows that led to no instance took their time, too.
         store(update, up.U_INSTANCES, load(update, up.U_INSTANCES) + (up.TELL_AFTER if state == at.PAUSED else found))
         if state == at.DONE:
             store(update, up.U_RUNNING, 0)
@@ -70,7 +71,7 @@ def search_from(update, number, kind, clause, place, kept, rows, count):
 
 @function
 def spread(update):
-    """Finds all instances that what has changed in this round has to do with."""
+    """Finds all instances of the rows that have changed in this round."""
     for c in range(load(update, up.U_CLAUSE), load(update, up.U_NCLAUSES)):
         store(update, up.U_CLAUSE, c)
         clause = load(load(update, up.U_CLAUSES), c)
@@ -150,8 +151,8 @@ def settled_row(update, kept, row):
 
 @function
 def begin_round(update):
-    """Goes to the next round for which something waits, and collects what its rows gain and lose; returns 0, or what is
-    needed first. Without any such round, that is one behind the last."""
+    """Goes to the next round for which an instance waits, or behind the last one, and collects the instances that the
+    rows of the round gain and lose. Returns 0, or the code of what is needed first."""
     round, last = load(update, up.U_ROUND) + 1, load(update, up.U_LAST)
     rounds = load(update, up.U_ROUNDS)
     while round <= last and load(rounds, 2 * round) == 0:
@@ -250,7 +251,7 @@ def settle(update):
             if count == up.COUNT_UNKNOWN:
                 count = load_half(load(kept, up.K_COUNTS), row)
             if count == up.COUNT_UNKNOWN:
-                continue  # nothing is lost, and nobody has asked
+                continue  # the row loses nothing, so that its count was not asked for
             count += more - load(settled, up.A_LESS)
             set_count(kept, row, count)
             if count == 0:
@@ -265,7 +266,7 @@ def settle(update):
 
 
 def run_update(update):
-    """Goes on with an update; returns FINISHED, or what is needed first."""
+    """Continues an update; returns FINISHED, or the code of what is needed first."""
     while True:
         phase = load(update, up.U_PHASE)
         if phase in (up.SPREAD, up.COUNT):

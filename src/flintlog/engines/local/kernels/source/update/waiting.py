@@ -1,5 +1,5 @@
-"""Instances of rules in an update: in which round they come, and those that wait for the one in which they have their
-effect."""
+"""Instances of clauses in an update: the round in which each comes, and the lists of those that wait for the round in
+which they have their effect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from flintlog.engines.local.kernels.source.words import function, inlined, load,
 
 @inlined
 def round_at(clause, rows, place, which, rule):
-    """The round of what stands at a place of an instance, `which` is K_OLD or K_NEW; the rule itself, whose word is at
-    `rule`, stands behind all others."""
+    """The round of the row at a literal of an instance, before the update (`which` is K_OLD) or after it (K_NEW). The
+    clause itself, whose round is the word `rule` of its block, counts as one more literal behind the last."""
     if place == load(clause, up.C_NPLACES):
         return load(clause, rule)
     where = up.C_PLACES + up.PLACE_WORDS * place
@@ -62,7 +62,7 @@ def latest_new(clause, rows):
 
 @function
 def put_off(update, round, kind, clause, place, rows, head):
-    """Lets an instance wait for its round; returns 0, or what is needed first."""
+    """Lets an instance wait for its round; returns 0, or the code of what is needed first."""
     if round >= load(update, up.U_NROUNDS):
         store(update, up.U_WANTED, round)
         return up.NEEDS_ROUNDS
@@ -120,7 +120,7 @@ def count_instance(update, kept, head):
 
 @function
 def take_found(update, search, kind, clause, place, i):
-    """Looks at an instance that a search has found; returns 0, or what is needed first."""
+    """Looks at an instance that a search has found; returns 0, or the code of what is needed first."""
     rows, head = load(update, up.U_ROWS), load(clause, up.C_HEAD)
     width = load(clause, up.C_NPLACES)
     for p in range(width):
@@ -142,8 +142,9 @@ def take_found(update, search, kind, clause, place, i):
 
 
 def take_instances(update, clause, kind, place, instances):
-    """The same for instances whose rows and heads stand in arrays: `instances` has how many there are, the address of
-    the heads, and those of the rows at each place. Goes on where it was; returns 0, or what is needed first."""
+    """The same for instances whose rows and heads stand in arrays: `instances` has their number, the address of the
+    heads, and the addresses of the rows at each literal. Continues where it stopped; returns 0, or the code of what is
+    needed first."""
     rows, head = load(update, up.U_ROWS), load(clause, up.C_HEAD)
     for i in range(load(update, up.U_TAKEN), load(instances, 0)):
         store(update, up.U_TAKEN, i)
