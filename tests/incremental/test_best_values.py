@@ -66,7 +66,7 @@ _facts = st.fixed_dictionaries(
     }
 )
 _scripts = st.lists(_facts, min_size=2, max_size=6)
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(suppress_health_check=[HealthCheck.too_slow])
 SLOW = settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

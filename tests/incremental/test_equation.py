@@ -28,7 +28,7 @@ _facts = st.fixed_dictionaries(
         "f": st.sets(st.tuples(_values), max_size=2),
     }
 )
-FAST = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(suppress_health_check=[HealthCheck.too_slow])
 SLOW = settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

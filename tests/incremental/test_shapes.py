@@ -73,7 +73,7 @@ _epochs = st.lists(
     max_size=5,
 )
 _strategies = st.sampled_from([name for name in STRATEGIES if name != "bootstrap"])
-FAST = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(suppress_health_check=[HealthCheck.too_slow])
 SLOW = settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 Facts = dict[str, set[tuple[int, ...]]]

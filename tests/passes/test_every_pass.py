@@ -4,7 +4,6 @@ engine, and random programs."""
 from __future__ import annotations
 
 import io
-import json
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
+from tests.lanes import sampled
+from tests.programs.cases import CASES, name_of, options_of, program_of
 from tests.properties.rich_programs import Generated, programs
 
 from flintlog.api.run import evaluate
@@ -26,20 +27,14 @@ from flintlog.passes.sequence import ALL, pass_names
 from flintlog.syntax import printer
 from flintlog.types import Row
 
-CASES = sorted(path.parent for path in (Path(__file__).parents[1] / "programs").glob("*/*/program.dl"))
 Answer = dict[str, set[Row]]
-
-
-def name_of(case: Path) -> str:
-    return f"{case.parent.name}/{case.name}"
 
 
 @cache
 def answer(case: Path, *without: str) -> Answer:
     """The rows of every result, with some passes off."""
-    options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
+    options, program = options_of(case), program_of(case)
     word_size = options.get("word_size", 64)
-    program = Program.load(case / "program.dl", word_size=word_size)
     facts = case / "facts" if (case / "facts").is_dir() else case
     run = RunOptions(facts_dir=facts, word_size=word_size)
     optimised = program.optimised(without, verified=True)
@@ -54,11 +49,11 @@ def test_all_off(case: Path) -> None:
     assert answer(case, ALL) == answer(case)
 
 
-# A spread of cases for every commit, others for each pass; all of them in the slow lane.
+# A spread of cases for every commit, different ones for each pass; all of them in the slow lane.
 @pytest.mark.parametrize(
     ("name", "case"),
     [
-        pytest.param(name, case, marks=() if i % 20 == j % 20 else pytest.mark.slow, id=f"{name}-{name_of(case)}")
+        pytest.param(name, case, marks=sampled(i % 20 == j % 20), id=f"{name}-{name_of(case)}")
         for j, name in enumerate(pass_names())
         for i, case in enumerate(CASES)
     ],
@@ -67,7 +62,7 @@ def test_one_off(case: Path, name: str) -> None:
     assert answer(case, name) == answer(case)
 
 
-@pytest.mark.parametrize("examples", [60, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [30, pytest.param(3000, marks=pytest.mark.slow)])
 def test_random_programs(examples: int) -> None:
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     @given(programs(), st.data())

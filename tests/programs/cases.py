@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import pytest
 from flintlog.api.run import evaluate, write_results
 from flintlog.api.user_program import Program
 from flintlog.engines.protocol import Engine, RunOptions
+from flintlog.ir import program as ir
 from flintlog.ir.verify import verify
 
 HERE = Path(__file__).parent
@@ -32,14 +36,34 @@ def options_of(case: Path) -> dict[str, Any]:
     return options
 
 
+def few_of_each_feature(step: int) -> Iterator[Path]:
+    """Of each feature every `step`th case, and at least one: a sample for the fast lane."""
+    seen: Counter[str] = Counter()
+    for case in CASES:
+        if seen[case.parent.name] % step == 0:
+            yield case
+        seen[case.parent.name] += 1
+
+
+@cache
+def program_of(case: Path) -> Program:
+    return Program.load(case / "program.dl", word_size=options_of(case).get("word_size", 64))
+
+
+@cache
+def optimised(case: Path) -> ir.Program:
+    """The program after all passes, the same for all engines and modes."""
+    lowered = program_of(case).optimised(verified=True)
+    verify(lowered)
+    return lowered
+
+
 def run_case(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine, **how: Any) -> str:
     """Runs a case as the command line would; returns what it printed. `how` are fields of RunOptions."""
     options = options_of(case)
     word_size = options.get("word_size", 64)
     facts = case / "facts"
-    program = Program.load(case / "program.dl", word_size=word_size)
-    lowered = program.optimised(verified=True)
-    verify(lowered)
+    lowered = optimised(case)
     outputs = frozenset(d.relation for d in lowered.io if d.kind == "output")
     chosen = RunOptions(
         facts_dir=facts if facts.is_dir() else case,
@@ -51,7 +75,11 @@ def run_case(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch, engine: Eng
     stdout = io.StringIO()
     monkeypatch.setattr("sys.stdin", io.StringIO(options.get("stdin", "")))
     write_results(
-        lowered, evaluate(lowered, engine, chosen, functors=program.functors()), out, word_size=word_size, stdout=stdout
+        lowered,
+        evaluate(lowered, engine, chosen, functors=program_of(case).functors()),
+        out,
+        word_size=word_size,
+        stdout=stdout,
     )
     return stdout.getvalue()
 

@@ -55,6 +55,7 @@ def test_results_in_files_sizes_on_stdout_all_else_on_stderr(here: Path):
     assert list((here / "tmp").glob("flintlog-*.log")) == []
 
 
+@pytest.mark.slow  # which starts another Java, for what the tests of errors show in this process
 def test_a_mistake_is_exit_code_one(here: Path):
     (here / "edge.facts").write_text("1\t2\nx\t3\n")
     command: list[str | Path] = [FLINTLOG, "run", "path.dl", "-D", "out", "--engine", "spark", "-j", "2", "--quiet"]

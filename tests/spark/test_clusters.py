@@ -25,6 +25,7 @@ from flintlog.engines.spark_options import STRATEGIES
 HERE = Path(__file__).parent
 PROGRAMS, BENCHMARKS = str(HERE / "test_programs.py"), str(HERE / "test_benchmarks.py")
 HOUR = 3600.0
+ANY_LANE = ("-m", "", "-o", f"timeout={HOUR}")
 
 
 @pytest.fixture(scope="module", params=CLUSTERS)
@@ -36,11 +37,12 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_a_program_of_each_strategy_on_a_local_cluster(tmp_path: Path) -> None:
     chosen = [f"{PROGRAMS}::test_strategy[{strategy}-2-recursion/linear_left]" for strategy in STRATEGIES]
     with CLUSTERS["local-cluster"](tmp_path) as cluster:
-        said = run_tests(cluster, ["-m", "slow", *chosen], tmp_path, 300)
+        said = run_tests(cluster, [*ANY_LANE, *chosen], tmp_path, 550)
     assert f"{len(chosen)} passed" in said
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(2 * HOUR + 600)
 @pytest.mark.parametrize("partitions", PARTITIONS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_programs(cluster: Cluster, strategy: str, partitions: int, tmp_path: Path) -> None:
@@ -48,18 +50,20 @@ def test_programs(cluster: Cluster, strategy: str, partitions: int, tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(2 * HOUR + 600)
 def test_programs_in_seven_resident_tasks(tmp_path: Path) -> None:
     run_tests(Cluster("local[7]", {}), all_cases("resident", 7), tmp_path, 2 * HOUR)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(2 * HOUR + 600)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("which", ["test_parts", "test_answers"])
 def test_benchmarks(cluster: Cluster, which: str, strategy: str, tmp_path: Path) -> None:
     data_sets()  # skips, where there are none
-    run_tests(cluster, ["-m", "slow", "-k", f"{which} and {strategy}", BENCHMARKS], tmp_path, 2 * HOUR)
+    run_tests(cluster, [*ANY_LANE, "-k", f"{which} and {strategy}", BENCHMARKS], tmp_path, 2 * HOUR)
 
 
 def all_cases(strategy: str, partitions: int) -> list[str]:
     """The arguments with which pytest runs all cases, and then looks whether the strategy was really used."""
-    return ["-m", "slow", "-k", f"test_strategy and {strategy}-{partitions} or test_enough", PROGRAMS]
+    return [*ANY_LANE, "-k", f"test_strategy and {strategy}-{partitions} or test_enough", PROGRAMS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.lanes import sampled
 from tests.spark.dataframe_runs import Facts, agree
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 EDGES = [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (6, 7), (7, 7)]
 
+SHORTEST = "shortest paths, and longest under a bound"
 PROGRAMS: dict[str, tuple[str, Facts]] = {
     "linear closure": (
         """
@@ -87,7 +89,7 @@ PROGRAMS: dict[str, tuple[str, Facts]] = {
         """,
         {"e": EDGES, "u": [(1, 1.5, "b"), (2**64 - 1, -0.25, "a"), (2**63, 1e300, "zz"), (7, 3.0, "ab")]},
     ),
-    "shortest paths, and longest under a bound": (
+    SHORTEST: (
         """
         .decl e(x: number, y: number, w: number) .input e
         .decl d(x: number, w: number) .output d
@@ -211,16 +213,24 @@ PROGRAMS: dict[str, tuple[str, Facts]] = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+# A program takes seconds. Cases of tests/programs show the other features in the fast lane.
+IN_SAMPLE = ("closure of itself, and what is not in it", "aggregates", "records and branches")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=sampled(name in IN_SAMPLE)) for name in PROGRAMS])
 def test_it_agrees_with_the_naive_engine(spark: SparkSession, name: str) -> None:
     text, facts = PROGRAMS[name]
     answer = agree(spark, text, facts)
     assert any(answer.values())
 
 
-@pytest.mark.parametrize("partitions", [2, 7])
 @pytest.mark.parametrize(
-    "name", ["linear closure", "same generation", "aggregates", "shortest paths, and longest under a bound"]
+    ("name", "partitions"),
+    [
+        pytest.param(name, partitions, marks=sampled((name, partitions) in (("same generation", 7), (SHORTEST, 2))))
+        for name in ("linear closure", "same generation", "aggregates", SHORTEST)
+        for partitions in (2, 7)
+    ],
 )
 def test_the_number_of_parts_does_not_show(spark: SparkSession, name: str, partitions: int) -> None:
     text, facts = PROGRAMS[name]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.lanes import sampled
 from tests.spark.dataframe_runs import Seen, agree, run_dataframe, run_naive
 from tests.spark.test_dataframe_rounds import CLOSURE, chain
 
@@ -30,11 +31,10 @@ WITHOUT_ROOM = """
 """
 
 
-FEW = [(2, 1), (5, 1), (9, 3)]
-MANY = [pytest.param(first, times, marks=pytest.mark.slow) for first in range(1, 14) for times in (1, 2, 3)]
+TIMES = [(first, times) for first in range(1, 14) for times in (1, 2, 3)]
 
 
-@pytest.mark.parametrize(("first", "times"), [*FEW, *MANY])
+@pytest.mark.parametrize(("first", "times"), [pytest.param(*way, marks=sampled(way == (5, 1))) for way in TIMES])
 def test_whatever_has_no_room_comes_again(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, first: int, times: int
 ) -> None:

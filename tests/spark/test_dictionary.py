@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from tests.lanes import sampled
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.numbered_values import NumberedValues
@@ -45,7 +46,12 @@ POINT = RecordType("Point", (Field("x", "float"), Field("y", "unsigned")))
 SHAPE = AdtType("Shape", (Branch("Dot", ()), Branch("At", (Field("p", "Point"), Field("name", "symbol")))))
 SINGLE = RecordType("Single", (Field("x", "float32"),))
 TYPES: TypeTable = {**PRIMITIVES, **FLOWLOG_TYPES, "Single": SINGLE, "List": LIST, "Point": POINT, "Shape": SHAPE}
-WAYS = pytest.mark.parametrize("way", ["here", "fetched", "broadcast", "shuffled"])
+WAYS = ("here", "fetched", "broadcast", "shuffled")
+
+
+def ways(*in_sample: str) -> pytest.MarkDecorator:
+    """Frames that have to be treated in each way; in the fast lane some tests take some of them."""
+    return pytest.mark.parametrize("way", [pytest.param(way, marks=sampled(way in in_sample)) for way in WAYS])
 
 
 def relation(name: str, *types: str) -> Relation:
@@ -84,7 +90,7 @@ def rows_of(frame: Any) -> list[tuple[Any, ...]]:
 NAMES = ["a", "", "nil", "[1, 2]", "$Dot", "ä", "\udcff", "a\nb", "a"]
 
 
-@WAYS
+@ways("here", "shuffled")
 def test_symbols_of_all_frames_share_one_dictionary(spark, plain, way):
     constants = ("a", "only in the text")
     left, right = relation("left", "symbol", "number"), relation("right", "symbol", "symbol")
@@ -103,7 +109,7 @@ def test_symbols_of_all_frames_share_one_dictionary(spark, plain, way):
     assert made.decode(right, words["right"]).columns == ["C0", "C1"]
 
 
-@WAYS
+@ways("fetched")
 def test_records_and_branches_have_numbers_after_nil(spark, plain, way):
     found = relation("r", "List", "Shape", "Point")
     shape: Value = Adt("At", ((-0.0, 2**64 - 1), 'say "a, b"'))
@@ -122,7 +128,7 @@ def test_records_and_branches_have_numbers_after_nil(spark, plain, way):
     assert rows_of(made.decode(found, words)) == sorted(map(tuple, texts), key=repr)
 
 
-@WAYS
+@ways("broadcast")
 @pytest.mark.parametrize("size", [32, 64])
 def test_numbers_are_exact(spark, plain, way, size):
     found = relation("r", "number", "unsigned", "float", "symbol")
@@ -167,7 +173,7 @@ def test_numbers_alone_need_no_job_and_no_worker(spark):
     assert "Arrow" not in words["r"]._jdf.queryExecution().executedPlan().toString()
 
 
-@WAYS
+@ways("fetched", "shuffled")
 def test_values_that_evaluation_made_are_decoded(spark, plain, way):
     found = relation("r", "symbol")
     made = Dictionary(spark, machine(64, "a"), TYPES)

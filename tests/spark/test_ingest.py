@@ -103,7 +103,7 @@ _layouts: list[dict[str, str]] = [{}, {"headers": "true"}, {"columns": "2:1:0"},
     st.sampled_from([32, 64]),
     st.data(),
 )
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_lines_in_tasks_are_read_as_those_of_files(
     tmp_path: Path,
     kinds: list[str],

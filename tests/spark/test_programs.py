@@ -1,20 +1,23 @@
 """Every case of tests/programs on Spark, against the expectation that the other engines meet.
 
-The fast lane leaves the strategy to the engine. The slow lane forces each one, with 1, 2 and 7 parts of a stratum; a
-stratum to which it does not apply gets another, and enough cases must have had strata that got what was told. Where
-the session is comes from the environment (conftest.py): test_clusters.py runs this file on clusters.
+The slow lane leaves the strategy to the engine, then forces each one, with 1, 2 and 7 parts of a stratum; a stratum to
+which it does not apply gets another, and enough cases must have had strata that got what was told. The fast lane takes
+a sample, in which every feature, every strategy and every number of parts occurs. Where the session is comes from the
+environment (conftest.py): test_clusters.py runs this file on clusters.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.programs.cases import CASES, check_case, name_of, options_of, run_case
+from tests.lanes import sampled
+from tests.programs.cases import CASES, HERE, check_case, few_of_each_feature, name_of, optimised, run_case
 
-from flintlog.api.user_program import Program
 from flintlog.engines.protocol import Progress
 from flintlog.engines.spark.engine import SparkEngine
 from flintlog.engines.spark_options import STRATEGIES, SparkOptions
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PARTITIONS = (1, 2, 7)
+# What the fast lane's sample tries in turn; `decomposed` applies to few strata, and gets cases of its own.
+WAYS = ("auto", "dataframe", "resident", "single")
+RECURSIVE = [HERE / "recursion" / case for case in ("linear_left", "long_chain", "mutual")]
 # How many of the cases, at least, have a stratum to which a strategy applies: a few less than there are.
 LEAST = {"dataframe": 340, "decomposed": 12, "resident": 320, "single": 400}
 
@@ -43,21 +49,28 @@ def run_on(
     return notes
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_program(case: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_on(spark, case, tmp_path, monkeypatch, "auto", 2)
-
-
 @pytest.fixture(scope="module")
 def told() -> dict[tuple[str, int], Counter[bool]]:
     """For a strategy and a number of parts: how many cases had a stratum that got it as told, and how many had none."""
     return defaultdict(Counter)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=name_of)
-@pytest.mark.parametrize("partitions", PARTITIONS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+def in_the_fast_lane() -> set[tuple[str, int, Path]]:
+    """Some cases of each feature, each with the next strategy and number of parts in turn."""
+    sample = list(few_of_each_feature(8))
+    runs = {(WAYS[i % len(WAYS)], PARTITIONS[i // len(WAYS) % len(PARTITIONS)], case) for i, case in enumerate(sample)}
+    return runs | {("decomposed", partitions, case) for partitions, case in zip(PARTITIONS, RECURSIVE, strict=True)}
+
+
+def every_run() -> Iterator[Any]:
+    sample = in_the_fast_lane()
+    for strategy, partitions, case in product(STRATEGIES, PARTITIONS, CASES):
+        is_in_sample, as_users_do = (strategy, partitions, case) in sample, (strategy, partitions) == ("auto", 2)
+        marks = sampled(is_in_sample) if is_in_sample or as_users_do else [pytest.mark.slow]
+        yield pytest.param(strategy, partitions, case, marks=marks, id=f"{strategy}-{partitions}-{name_of(case)}")
+
+
+@pytest.mark.parametrize(("strategy", "partitions", "case"), list(every_run()))
 def test_strategy(
     strategy: str,
     partitions: int,
@@ -77,8 +90,7 @@ def test_strategy(
 def why_not(case: Path, strategy: str) -> str | None:
     """Why a run would show nothing that another does not show too."""
     if strategy == "decomposed":
-        program = Program.load(case / "program.dl", word_size=options_of(case).get("word_size", 64)).optimised()
-        if not any(stratum.recursive for stratum in program.strata):
+        if not any(stratum.recursive for stratum in optimised(case).strata):
             return "without recursion it runs as with `dataframe`"
     return None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from itertools import cycle, product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, note, settings
+from tests.lanes import sampled
+from tests.programs.cases import CASES, few_of_each_feature, name_of, optimised, options_of, program_of
 from tests.properties import brute_force
 from tests.properties.programs import programs
 from tests.spark.ranks_in_memory import evaluate_shared
@@ -19,37 +21,24 @@ from flintlog.engines.protocol import Evaluation, RunOptions
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.symbol_order import numbers_show
 from flintlog.engines.spark.strata.spread import spread
-from flintlog.ir import program as ir
 from flintlog.ir.shared import without_shared
 from flintlog.ir.words import Words
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
-CASES = sorted(path.parent for path in PROGRAMS.glob("*/*/program.dl"))
+SAMPLE = dict(zip(few_of_each_feature(4), cycle([2, 7]), strict=False))
+RUNS = [
+    pytest.param(case, ranks, marks=sampled(SAMPLE.get(case) == ranks), id=f"{name_of(case)}-{ranks}")
+    for case in CASES
+    for ranks in (2, 7)
+]
 
 
-def compiled(case: Path) -> tuple[Program, ir.Program, RunOptions]:
-    options = json.loads((case / "options.json").read_text()) if (case / "options.json").exists() else {}
-    word_size = options.get("word_size", 64)
-    program = Program.load(case / "program.dl", word_size=word_size)
-    facts = case / "facts" if (case / "facts").is_dir() else case
-    run = RunOptions(facts_dir=facts, word_size=word_size)
-    return program, without_shared(program.optimised()), run
-
-
-def is_shareable(case: Path) -> bool:
-    """Programs that see the order of rows run in one place; what reads standard input has none here."""
-    options = case / "options.json"
-    reads_stdin = options.exists() and "stdin" in options.read_text()
-    return not reads_stdin and not numbers_show(compiled(case)[1])
-
-
-SHAREABLE = [case for case in CASES if is_shareable(case)]
-
-
-@pytest.mark.parametrize("ranks", [2, 7])
-@pytest.mark.parametrize("case", SHAREABLE, ids=lambda p: f"{p.parent.name}/{p.name}")
+@pytest.mark.parametrize(("case", "ranks"), RUNS)
 def test_program(case: Path, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, lowered, run = compiled(case)
+    lowered = without_shared(optimised(case))
+    if "stdin" in options_of(case) or numbers_show(lowered):
+        return  # what sees the order of rows runs in one place; standard input is not there
+    facts_dir, word_size = case / "facts" if (case / "facts").is_dir() else case, options_of(case).get("word_size", 64)
+    run = RunOptions(facts_dir=facts_dir, word_size=word_size)
     evaluations: list[Evaluation] = []
     whole = NaiveEngine.run
 
@@ -59,7 +48,7 @@ def test_program(case: Path, ranks: int, monkeypatch: pytest.MonkeyPatch) -> Non
         return whole(self, program, evaluation)
 
     monkeypatch.setattr(NaiveEngine, "run", spy)
-    expected = evaluate(lowered, NaiveEngine(), run, functors=program.functors())
+    expected = evaluate(lowered, NaiveEngine(), run, functors=program_of(case).functors())
     facts, functions = evaluations[0].facts, evaluations[0].functions
     machine = Machine(Words(run.word_size), functions, lambda message, span: None)
     rows = evaluate_shared(lowered, facts, machine, ranks, parts=ranks == 7)
@@ -116,10 +105,15 @@ TEST_BEFORE_ATOM = """
 """
 
 
-@pytest.mark.parametrize("cut", [True, False])
-@pytest.mark.parametrize("resume_after", [0, 1, 2])
-@pytest.mark.parametrize("ranks", [1, 2, 5])
-@pytest.mark.parametrize("text", [MANY_ATOMS, SHORTEST, MERGED_LATER, TEST_BEFORE_ATOM])
+@pytest.mark.parametrize(
+    ("text", "ranks", "resume_after", "cut"),
+    [
+        pytest.param(*way, marks=sampled(number % 5 == 0))
+        for number, way in enumerate(
+            product([MANY_ATOMS, SHORTEST, MERGED_LATER, TEST_BEFORE_ATOM], [1, 2, 5], [0, 1, 2], [True, False])
+        )
+    ],
+)
 def test_large_atoms_and_resumption(text: str, ranks: int, resume_after: int, cut: bool) -> None:
     facts = {"a": edges(1, 12, 14), "b": edges(2, 12, 14), "w": [(*e, 1 + sum(e) % 7) for e in edges(3, 60, 150)]}
     program = Program(text)
@@ -155,7 +149,6 @@ def compare(program: brute_force.Program) -> None:
 
 
 @given(programs())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_tasks_agree_with_the_definition(program: brute_force.Program) -> None:
     compare(program)
 

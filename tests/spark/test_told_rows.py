@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.lanes import sampled
 
 import flintlog as fl
 from flintlog.engines.spark.embedded import jobs
@@ -28,8 +29,14 @@ EDGES = [(1, y) for y in range(2, 40)] + [(39, 40), (2, 41), (50, 51)]
 PATHS = {*EDGES, (1, 40), (1, 41)}
 
 
-@pytest.mark.parametrize("strategy", ["single", "decomposed", "resident"])
-@pytest.mark.parametrize("most", [0, 400, jobs.MOST_TOLD], ids=["none", "small parts", "all"])
+WAYS = [
+    pytest.param(strategy, most, marks=sampled(i == j), id=f"{what}-{strategy}")
+    for i, (what, most) in enumerate({"none": 0, "small parts": 400, "all": jobs.MOST_TOLD}.items())
+    for j, strategy in enumerate(["single", "decomposed", "resident"])
+]
+
+
+@pytest.mark.parametrize(("strategy", "most"), WAYS)
 def test_rows_are_the_same_however_they_come(
     strategy: str, most: int, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
