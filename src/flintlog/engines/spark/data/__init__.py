@@ -1,1 +1,1 @@
-"""Rows between Spark and the engine: sources, values and their numbers, sinks."""
+"""Moves rows between the outside world and DataFrames of words: sources, the dictionary of values, and sinks."""

@@ -1,4 +1,4 @@
-"""DataFrames of rows that are on the driver, and what is known of a DataFrame without running a job."""
+"""DataFrames of rows that are on the driver, and facts about DataFrames that take no job: rows, sizes, tables."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from flintlog.engines.spark.data.retained import share
+from flintlog.engines.spark.data.retained import share_leases
 from flintlog.engines.spark.sessions.session import is_connect
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-# Smaller tables travel inside of plans, where Spark knows their size. Larger ones would be slow there: Spark makes rows
-# of them, and sends all to every task.
+# Smaller tables travel inside plans, where Spark knows their size. Larger tables would be slow there, since Spark makes
+# rows of them and sends all rows to every task.
 INSIDE_PLANS = 1 << 20
 _BYTES_A_PARTITION = 64 << 20
 _SQL = {"int64": "bigint", "double": "double", "string": "string", "bool": "boolean"}
@@ -30,11 +30,12 @@ _configuring = Lock()
 
 
 def frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = None) -> DataFrame:
-    """A DataFrame of few partitions, without a job. `table_behind` knows the table. `names` are for the columns."""
-    # In one piece: a batch that Python hands over becomes a partition.
+    """A DataFrame of a table, with few partitions and without a job. `names` are for the columns. `table_behind`
+    returns the table."""
+    # In one piece, since every batch becomes a partition.
     whole = table.combine_chunks()
     if not table.num_rows:
-        # A client of Spark Connect does not look at the types of a table without rows.
+        # A client of Spark Connect ignores the types of a table without rows.
         frame = spark.createDataFrame([], ", ".join(f"`{f.name}` {_SQL[str(f.type)]}" for f in table.schema))
     elif is_connect(spark) or table.nbytes <= INSIDE_PLANS:
         frame = spark.createDataFrame(whole)
@@ -51,8 +52,8 @@ def frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = Non
 
 
 class _Promised:
-    """Stands for the DataFrame of a table until somebody asks it for something. Making one takes all rows into Java,
-    and tasks that carry the table have no use for that."""
+    """Stands for the DataFrame of a table, and makes it at the first access to an attribute. Making it copies all rows
+    into Java, for which tasks that carry the table have no use."""
 
     def __init__(self, make: Callable[[], DataFrame]) -> None:
         self._make: Callable[[], DataFrame] | None = make
@@ -74,41 +75,41 @@ class _Promised:
 
 
 def promised_frame_of(spark: SparkSession, table: pa.Table, names: list[str] | None = None) -> DataFrame:
-    """As `frame_of`, but made when it is first used. Whoever hands it to the user hands over what `made` gives."""
+    """As `frame_of`, but made when it is first used. To be replaced by `made(frame)` before the user gets it."""
     return with_table(cast("DataFrame", _Promised(lambda: frame_of(spark, table, names))), table)
 
 
 def made(frame: DataFrame) -> DataFrame:
-    """The DataFrame itself, where something stands for it."""
+    """The DataFrame itself, also for a promised one."""
     return frame.frame() if isinstance(frame, _Promised) else frame
 
 
 def with_table(frame: DataFrame, table: pa.Table) -> DataFrame:
-    """The same DataFrame; `table_behind` then knows its rows."""
+    """The same DataFrame; from now on `table_behind` returns its rows."""
     _tables[frame] = table
     return frame
 
 
 def table_behind(frame: DataFrame) -> pa.Table | None:
-    """The rows of a DataFrame that was made here of rows on the driver, with the same columns in the same order."""
+    """The rows of a DataFrame that was made of rows on the driver, with the same columns in the same order."""
     return _tables.get(frame)
 
 
 def with_known_rows(frame: DataFrame, rows: int | None) -> DataFrame:
-    """The same DataFrame; `known_rows` then knows how many rows it has."""
+    """The same DataFrame; from now on `known_rows` returns its number of rows."""
     if rows is not None:
         _rows[frame] = rows
     return frame
 
 
 def known_rows(frame: DataFrame) -> int | None:
-    """How many rows a DataFrame has, if a job has counted them before; duplicates count."""
+    """The number of rows of a DataFrame with duplicates, if it is known without a job."""
     table = _tables.get(frame)
     return table.num_rows if table is not None else _rows.get(frame)
 
 
 def estimated_bytes(frame: DataFrame) -> int | None:
-    """How large the rows are, by what Spark's optimizer thinks; None where it does not know. Runs no job."""
+    """The size of a DataFrame as Spark's optimizer estimates it; None if it cannot. Runs no job."""
     table = _tables.get(frame)
     if table is not None:
         return int(table.nbytes)
@@ -116,12 +117,13 @@ def estimated_bytes(frame: DataFrame) -> int | None:
     if plan is None:
         return None
     size = int(str(plan.queryExecution().optimizedPlan().stats().sizeInBytes()))
-    # Of what Spark knows nothing, it says the greatest number there is, or multiples of it.
+    # For a source of unknown size, Spark's estimate is the greatest number, or a multiple of it.
     return size if size < 1 << 60 else None
 
 
 def union_of(frames: Sequence[DataFrame]) -> DataFrame:
-    """All rows of DataFrames with the same columns; what is known of all of them is known of the union."""
+    """All rows of DataFrames with the same columns. If the rows or tables of all are known, so are those of the
+    union."""
     import pyarrow as pa
 
     first, *rest = frames
@@ -135,13 +137,13 @@ def union_of(frames: Sequence[DataFrame]) -> DataFrame:
     if len(tables) == len(frames):
         with_table(union, pa.concat_tables([table.rename_columns(tables[0].column_names) for table in tables]))
     with_known_rows(union, None if None in rows else sum(count or 0 for count in rows))
-    share(union, frames)
+    share_leases(union, frames)
     return union
 
 
 @contextmanager
 def _setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
-    """The caller's session gets its own value back."""
+    """Sets an option of the session for a while."""
     with _configuring:
         before = spark.conf.get(key, None)
         spark.conf.set(key, value)

@@ -1,13 +1,14 @@
-"""Facts into plain frames: from what an `.input` names, from rows in Python, from a DataFrame in hand.
+"""Makes plain frames of facts: of the source of an `.input` directive, of rows in Python, or of a user's DataFrame.
 
-Small files of this machine are read by the driver, which needs no job for that. Everything else Spark reads; where
-records may be bad, one job looks for them and keeps what it has read.
+The driver reads small files of this machine, which takes no job. Spark reads all other sources; if records may be bad,
+one job looks for them, and the rows that it has read are persisted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ __all__ = [
 
 # Files of this machine of at most so many bytes together are read by the driver.
 READ_HERE = 32 << 20
-# What Spark unpacks by the ending of a file's name.
+# Spark unpacks files whose names end like this.
 _PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 
 
@@ -63,8 +64,8 @@ def read_source(
     bad_records: str = "refuse",
     notify: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> DataFrame:
-    """The plain frame of what an `.input` directive names, duplicates included. FlintlogError where it cannot be read
-    or does not fit the declaration. `bad_records` is "refuse" or a directory for them; `notify` gets warnings."""
+    """The plain frame of an `.input` directive's facts, with duplicates. FlintlogError if they cannot be read, or do
+    not fit the declaration. `bad_records` is "refuse" or a directory for bad records; `notify` gets warnings."""
     params = dict(directive.params)
     schema = Schema(params.get("name", relation.name), relation.columns, types, word_size)
     source = Source(spark, relation, schema, params, facts_dir, bad_records, notify, directive.span)
@@ -80,8 +81,8 @@ def plain_from_frame(
     bad_records: str = "refuse",
     notify: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> DataFrame:
-    """The plain frame of a DataFrame in the user's hand: columns by name if names fit, else by position. FlintlogError
-    where its columns are not those of the relation, or values do not fit and are refused."""
+    """The plain frame of a user's DataFrame. Its columns are matched by name if the names fit, otherwise by position.
+    FlintlogError if the columns do not fit the declaration, or values do not fit and are refused."""
     schema = Schema(relation.name, relation.columns, types, word_size)
     source = Source(frame.sparkSession, relation, schema, {}, Path(), bad_records, notify, relation.span)
     return fitted(source, frame, "the DataFrame", "E908")
@@ -129,22 +130,14 @@ def _json_lines(source: Source) -> DataFrame:
 
 
 def _as_file(source: Source, suffix: str) -> dict[str, str]:
-    """Parameters with which the reader of single files says what is wrong with a file that it cannot read."""
+    """Parameters with which the reader of single files raises the error for a file that it cannot read."""
     return {"filename": relation_name(source.relation.name, source.params) + suffix, **source.params, "IO": "file"}
 
 
-def _json_file(source: Source) -> DataFrame:
-    return _whole(source, ".json")
-
-
 def _json(source: Source) -> DataFrame:
-    """Standard input, as with every engine, unless a file is named or there."""
+    """The named or existing file; otherwise standard input, as in every engine."""
     location = locate(source.relation.name, source.params, source.facts_dir, ".json")
     return _whole(source, ".json") if "filename" in source.params or location is not None else read_here(source)
-
-
-def _arrow(source: Source) -> DataFrame:
-    return _whole(source, ".arrow")
 
 
 def _whole(source: Source, suffix: str) -> DataFrame:
@@ -186,11 +179,11 @@ _READERS: dict[str, Callable[[Source], DataFrame]] = {
     "csv": _delimited,
     "stdin": read_here,
     "json": _json,
-    "jsonfile": _json_file,
+    "jsonfile": partial(_whole, suffix=".json"),
     "jsonl": _json_lines,
     "sqlite": read_here,
     "parquet": _parquet,
-    "arrow": _arrow,
+    "arrow": partial(_whole, suffix=".arrow"),
     "orc": _orc,
     "jdbc": read_database,
     "table": read_catalog_table,
@@ -199,7 +192,7 @@ _READERS: dict[str, Callable[[Source], DataFrame]] = {
 
 
 def _belongs_here(location: Location) -> bool:
-    """Whether the driver reads some files: small ones, and those in which Spark sees something else."""
+    """Whether the driver reads these files: small ones, and those that Spark would read differently."""
     if not location.files or any(is_hidden(file) for file in location.files):
         return True
     if any(file.name.endswith(_PACKED) for file in location.files):
@@ -208,8 +201,8 @@ def _belongs_here(location: Location) -> bool:
 
 
 def _is_odd(file: Path) -> bool:
-    """Packed, which Spark tells by the name and others by the first bytes, or with a byte order mark, which Spark
-    leaves out; also what cannot be read, which the driver has words for."""
+    """Whether Spark would read a file differently: Spark goes by the name, not the first bytes, to see that it is
+    packed, and drops a byte order mark. True also for unreadable files, for which the driver has the error messages."""
     try:
         with file.open("rb") as stream:
             begin = stream.read(3)

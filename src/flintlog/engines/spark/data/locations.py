@@ -1,4 +1,4 @@
-"""Where the data of a relation is: files of this machine, or what only Spark can reach."""
+"""Finds the data of a relation: files of this machine, or addresses that only Spark can reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flintlog.io.parameters import relation_name, without_scheme
 from flintlog.source import Span
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-# In addresses of these schemes no host need follow, so that one slash may be what was meant.
+# Addresses of these schemes may have no host, so a single slash after the scheme may be intended.
 _WITHOUT_HOST = ("dbfs", "hdfs", "viewfs")
 _GLOB = re.compile(r"[*?\[]")
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
@@ -20,8 +20,8 @@ _SPECIAL = re.compile(r"([\\*?\[\]{}])")
 
 @dataclass(frozen=True)
 class Location:
-    """`files` are those of this machine, none if only Spark can reach the data; `addresses` are for Spark. `directory`
-    is the address of the one in which all files are, if that was named."""
+    """`files` are on this machine; there are none if only Spark can reach the data. `addresses` are for Spark.
+    `directory` is the address of the files' directory, if the directive names a directory."""
 
     name: str
     files: tuple[Path, ...]
@@ -31,7 +31,7 @@ class Location:
 
     @property
     def roots(self) -> list[str]:
-        """The addresses for formats that know what to do with a directory, such as one with partitions in it."""
+        """The addresses for formats that read directories themselves, such as those with partitions in them."""
         return list(self.addresses) if self.directory is None else [self.directory]
 
     @property
@@ -40,14 +40,14 @@ class Location:
         return sum(file.stat().st_size for file in self.files)
 
 
-def is_address(place: str | Path) -> bool:
-    """Whether a directory or file is one that only Spark can reach, such as s3a://bucket/key."""
-    found = _SCHEME.match(str(place))
+def is_address(path: str | Path) -> bool:
+    """Whether only Spark can reach a directory or file, such as s3a://bucket/key."""
+    found = _SCHEME.match(str(path))
     return found is not None and found[1].lower() != "file"
 
 
 def address_below(directory: str | Path, name: str) -> str:
-    """The address of a file in a directory that is an address; a name that is an address itself stays."""
+    """The address of a file in a directory that is an address. A name that is an address is the result itself."""
     if is_address(name):
         return name
     base = str(directory)
@@ -58,8 +58,8 @@ def address_below(directory: str | Path, name: str) -> str:
 
 
 def locate(relation: str, params: Mapping[str, str], directory: str | Path, suffix: str) -> Location | None:
-    """The data that a directive means: a file, the files of a directory, or those that a pattern fits. None where
-    there is nothing on this machine."""
+    """The data that a directive names: a file, the files of a directory, or those that match a pattern. None if this
+    machine has no such files."""
     name = params.get("filename", relation_name(relation, params) + suffix)
     if is_address(name) or (is_address(directory) and not name.startswith("/")):
         address = address_below(directory, name)
@@ -86,22 +86,23 @@ def _fitting(directory: Path, name: str) -> list[Path]:
     return sorted(directory.glob(str(pattern)))
 
 
-def _local(place: str | Path) -> Path:
-    return Path(without_scheme(str(place)))
+def _local(path: str | Path) -> Path:
+    return Path(without_scheme(str(path)))
 
 
 def address_of(path: Path) -> str:
-    """A file of this machine for Spark, which would else look where its data usually is, and expand patterns."""
+    """The address of a file of this machine for Spark, which would otherwise look in its default file system, and
+    expand patterns in names."""
     return "file://" + _SPECIAL.sub(r"\\\1", str(path.absolute()))
 
 
 def not_shared(directory: str | Path, span: Span) -> FlintlogError:
-    """Executors on other machines write to their own disks, and nobody notices unless the driver looks."""
+    """The error for files that executors on other machines have written to their own disks."""
     message = f"what the executors wrote to `{directory}` is not there"
     note = "the directory must be on storage that the driver and all executors share"
     return FlintlogError([Diagnostic("E712", message, span, note)])
 
 
 def is_hidden(path: Path) -> bool:
-    """Whether Spark would read a file of that name as empty, without a word."""
+    """Whether Spark silently skips a file of that name."""
     return path.name.startswith(("_", ".")) or path.name.endswith("._COPYING_")

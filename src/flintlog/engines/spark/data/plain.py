@@ -1,7 +1,7 @@
-"""Plain columns: how values of each kind stand in a DataFrame that a user can read, and the same in Arrow.
+"""Plain columns: the values of each kind in DataFrames that a user can read, and in Arrow.
 
-Numbers are bigint, unsigned ones decimal(20,0), floats double, symbols strings, records and branches the text that
-Parquet files have of them. Equal values have equal text, so that text can be their name in a dictionary.
+Numbers are bigint, unsigned ones decimal(20,0), floats double, symbols strings; records and branches are the texts that
+stand for them in Parquet files. Equal values have equal texts, so that a text can be a key of the dictionary.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     import numpy
     import pyarrow as pa
     from numpy.typing import NDArray
+    from pyspark.sql import Column, DataFrame
 
-# The column that stands for a relation without columns: a row of it says that the relation holds.
+# The column of a relation without columns: if the frame has a row, the relation holds.
 NULLARY = "c0"
 _DDL = {Kind.NUMBER: "bigint", Kind.UNSIGNED: "decimal(20,0)", Kind.FLOAT: "double"}
 
@@ -31,15 +32,27 @@ def spark_type(kind: Kind) -> str:
     return _DDL.get(kind, "string")
 
 
-def places(count: int) -> list[str]:
-    """The names of columns by their places; a relation without columns has one all the same."""
-    return [f"c{place}" for place in range(count)] or [NULLARY]
+def column_names(count: int) -> list[str]:
+    """The columns of word frames and of frames in tasks: c0, c1, …; for a relation without columns, c0."""
+    return [f"c{position}" for position in range(count)] or [NULLARY]
+
+
+def by_position(frame: DataFrame) -> DataFrame:
+    """The frame with its columns named by their positions."""
+    return frame.toDF(*column_names(len(frame.columns)))
+
+
+def decimal(number: int) -> Column:
+    """A literal of Spark for a number that may be too large for a bigint."""
+    from pyspark.sql import functions as fn
+
+    return fn.lit(str(number)).cast("decimal(20,0)")
 
 
 def plain_ddl(kinds: Sequence[Kind]) -> str:
-    """The columns of a plain frame, named by their places. Names of a program may differ in case only, or hold what
-    Spark would take for something else; a place never does."""
-    return ", ".join(f"c{place} {spark_type(kind)}" for place, kind in enumerate(kinds)) or f"{NULLARY} bigint"
+    """The columns of a plain frame, named by their positions: names of a program may differ in case only, or hold
+    characters that have a meaning for Spark."""
+    return ", ".join(f"c{position} {spark_type(kind)}" for position, kind in enumerate(kinds)) or f"{NULLARY} bigint"
 
 
 def arrow_type(kind: Kind) -> pa.DataType:
@@ -53,7 +66,7 @@ def arrow_type(kind: Kind) -> pa.DataType:
 
 
 def plain_table(schema: Schema, rows: Iterable[Row] | ColumnFacts) -> pa.Table:
-    """Rows as plain columns, named by their places."""
+    """Rows as plain columns, named by their positions."""
     import pyarrow as pa
 
     if not schema.columns:
@@ -62,8 +75,8 @@ def plain_table(schema: Schema, rows: Iterable[Row] | ColumnFacts) -> pa.Table:
         arrays = [_array_of(column) for column in rows.columns]
     else:
         kept = list(rows)
-        arrays = [_array(kind, [row[place] for row in kept]) for place, kind in enumerate(schema.kinds())]
-    return pa.Table.from_arrays(arrays, names=places(len(arrays)))
+        arrays = [_array(kind, [row[position] for row in kept]) for position, kind in enumerate(schema.kinds())]
+    return pa.Table.from_arrays(arrays, names=column_names(len(arrays)))
 
 
 def _array_of(column: Any) -> pa.Array:
@@ -88,7 +101,7 @@ def _array(kind: Kind, values: list[Any]) -> pa.Array:
 
 
 def decimals(values: NDArray[numpy.uint64]) -> pa.Array:
-    """Unsigned numbers as Arrow's decimals: 16 bytes each, of which the upper half is zero."""
+    """Unsigned numbers as Arrow's decimals of 16 bytes, whose upper halves are zero."""
     import numpy as np
     import pyarrow as pa
 
@@ -98,7 +111,7 @@ def decimals(values: NDArray[numpy.uint64]) -> pa.Array:
 
 
 def unsigned_of(array: pa.Array) -> NDArray[numpy.uint64]:
-    """What `decimals` made decimals of."""
+    """The inverse of `decimals`."""
     import numpy as np
 
     whole = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, 2)[array.offset : array.offset + len(array)]
@@ -106,8 +119,8 @@ def unsigned_of(array: pa.Array) -> NDArray[numpy.uint64]:
 
 
 def text_array(texts: Sequence[str]) -> pa.Array:
-    """Texts as strings. Bytes that were no UTF-8 when they were read stand there as they were, which neither Arrow nor
-    Spark minds as long as nobody decodes them."""
+    """Texts as strings. Bytes that were not UTF-8 in the input are the same bytes again: Arrow and Spark accept them as
+    long as they do not have to decode them."""
     import pyarrow as pa
 
     try:
@@ -117,7 +130,7 @@ def text_array(texts: Sequence[str]) -> pa.Array:
 
 
 def narrow(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The same strings or bytes with small offsets: sessions may be configured to hand over others."""
+    """The same strings or bytes with offsets of 32 bits: sessions may be configured to use 64."""
     import pyarrow as pa
 
     wide = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
@@ -125,7 +138,7 @@ def narrow(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def texts_of(array: pa.Array | pa.ChunkedArray) -> list[str]:
-    """The texts that `text_array` made strings of."""
+    """The inverse of `text_array`."""
     import pyarrow as pa
 
     try:
@@ -140,8 +153,8 @@ def rows_of(table: pa.Table, schema: Schema) -> list[Row]:
     if not schema.columns:
         return [()] * table.num_rows
     columns = []
-    for place, (kind, column) in enumerate(zip(schema.kinds(), schema.columns, strict=True)):
-        array = narrow(table.column(place).combine_chunks())
+    for position, (kind, column) in enumerate(zip(schema.kinds(), schema.columns, strict=True)):
+        array = narrow(table.column(position).combine_chunks())
         if kind is Kind.UNSIGNED:
             columns.append(unsigned_of(array).tolist())
         elif kind.is_numeric:
@@ -152,8 +165,8 @@ def rows_of(table: pa.Table, schema: Schema) -> list[Row]:
 
 
 def record_text(value: Value) -> str:
-    """A record or branch as text that can be read back: the same for equal values, and for no others. So a float shows
-    that it is one, and has all digits that it may need, whatever its type. Nothing recurses: lists are deep records."""
+    """A record or branch as text that can be read back. Two values have the same text exactly if they are equal, so the
+    text of a float shows that it is one, and has all its digits. Does not recurse: lists are deep records."""
     pieces: list[str] = []
     todo: list[Any] = [value]
     while todo:
@@ -180,7 +193,7 @@ def record_text(value: Value) -> str:
 
 
 def _float_text(value: float) -> str:
-    # Readers refuse numerals of such small numbers, which have lost digits, unless they are exact.
+    # Readers refuse decimal numerals of subnormal numbers, which have lost digits.
     if 0 < abs(value) < _LEAST or (0 < abs(value) < _LEAST_SINGLE and round_to_single(value) == value):
         return value.hex()
     text = print_float(value, 17)
@@ -201,8 +214,8 @@ _COMMA = _Piece(", ")
 
 
 def _separated(values: tuple[Value, ...]) -> Iterator[Any]:
-    """The values from the last to the first, as a stack takes them, with commas between them."""
-    for place, value in enumerate(reversed(values)):
-        if place:
+    """The values in reverse, as a stack needs them, with commas between them."""
+    for position, value in enumerate(reversed(values)):
+        if position:
             yield _COMMA
         yield value

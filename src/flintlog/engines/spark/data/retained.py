@@ -1,4 +1,4 @@
-"""What Spark keeps of sources and dictionaries, while somebody has the DataFrame or dictionary that needs it."""
+"""Persisted DataFrames that stay as long as an object that needs them: a DataFrame of a source, or a dictionary."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class _Lease:
-    """Stands for a persisted DataFrame; who needs it has the lease."""
+    """A right to a persisted DataFrame, which is unpersisted when nothing holds a lease of it any more."""
 
     def __init__(self, persisted: DataFrame) -> None:
-        # Garbage is found in the middle of anything, even of a conversation with Java; so it waits to be given back.
+        # Python may collect the lease during any operation, even a call into Java, so the frame waits in a list.
         finalize(self, _dropped.append, persisted).atexit = False
 
 
@@ -24,33 +24,33 @@ _leases: WeakKeyDictionary[Any, list[_Lease]] = WeakKeyDictionary()
 _dropped: list[DataFrame] = []
 
 
-def keep_for(holder: Any, persisted: DataFrame) -> None:
-    """Has a persisted DataFrame given back when the holder has gone, or is released."""
-    _give_back()
+def unpersist_with(holder: Any, persisted: DataFrame) -> None:
+    """Unpersists a DataFrame after its holder was collected or released."""
+    _unpersist_dropped()
     _leases[holder] = [*_leases.get(holder, ()), _Lease(persisted)]
 
 
-def share(holder: Any, others: Iterable[Any]) -> None:
-    """The holder needs what others need."""
+def share_leases(holder: Any, others: Iterable[Any]) -> None:
+    """Gives the holder the leases of the others, too."""
     _leases[holder] = [lease for other in others for lease in _leases.get(other, ())]
 
 
 def release(holder: Any) -> None:
-    """Gives back what Spark keeps for a DataFrame or dictionary, unless another one needs it too. It is computed again
-    when it is used again."""
+    """Unpersists the DataFrames of a holder, unless another holder needs them. They are computed again when they are
+    used again."""
     _leases.pop(holder, None)
-    _give_back()
+    _unpersist_dropped()
 
 
-def _give_back() -> None:
+def _unpersist_dropped() -> None:
     while _dropped:
         with suppress(Exception):  # the session may have ended, and everything with it
             _dropped.pop().unpersist()
 
 
-def never_kept(frame: DataFrame) -> DataFrame:
-    """The same rows, read anew. Spark takes a DataFrame for another one that it keeps if their plans are the same,
-    though a file may have changed since; no other plan is the same as this one."""
+def read_anew(frame: DataFrame) -> DataFrame:
+    """The same rows, but read from their files even if Spark has persisted a DataFrame with the same plan: a file may
+    have changed since. No other plan equals the new frame's."""
     from pyspark.sql import functions as fn
 
     return frame.where(fn.lit(uuid4().hex).isNotNull())

@@ -1,4 +1,4 @@
-"""Plain rows into lines of text, inside of tasks, by the writers that write whole files elsewhere."""
+"""Tasks that write plain rows as lines of text, with the writers that the other engines have for whole files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def delimited_lines(
     schema: Schema, layout: Dialect, header: str | None, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Lines of a delimited file. Every part is a file, so every part with rows begins with the header."""
+    """Lines of a delimited file. Every partition becomes a file, which begins with the header if it has rows."""
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -39,7 +39,7 @@ def json_lines(schema: Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa
 
 
 def json_text(schema: Schema, as_objects: bool, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """All rows as one array of JSON: for a single task."""
+    """All rows as one array of JSON, for a single task."""
     rows = (row for batch in batches for row in _rows(schema, batch))
     yield _lines(["".join(written_json(schema, rows, as_objects)).removesuffix("\n")])
 

@@ -1,5 +1,6 @@
-"""Results out by Spark: Parquet, ORC, JSON lines, catalog tables, databases, any format of Spark, and text where only
-Spark can reach the place. Everything else is a single file, which the driver writes as every engine does."""
+"""Results that Spark writes: Parquet, ORC, JSON lines, catalog tables, databases, all other formats of Spark, and text
+at addresses that only Spark can reach. All other results are single files, which the driver writes as every engine
+does."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.data.locations import address_below, address_of, is_address, not_shared
+from flintlog.engines.spark.data.plain import by_position
 from flintlog.engines.spark.data.sink_tasks import delimited_lines, json_lines, json_text
 from flintlog.engines.spark.data.sources.plain_source import cause_of, spark_errors
 from flintlog.engines.spark.data.sources.table_source import jdbc_options, options_of, required, table_name
@@ -32,15 +34,14 @@ def write_sink(
     types: TypeTable,
     word_size: int = 64,
 ) -> bool:
-    """Has Spark write a plain frame where an `.output` directive wants it: True. False where the driver is to write
-    one file. FlintlogError where that cannot be done."""
+    """Has Spark write a plain frame as an `.output` directive says, and returns True; returns False if the driver has
+    to write a single file. FlintlogError if the frame cannot be written."""
     params = dict(directive.params)
     kind = params.get("IO", "file")
     if directive.kind != "output" or str(output_dir) == "-":
         return False
     schema = Schema(relation_name(relation.name, params), relation.columns, types, word_size)
     sink = _Sink(relation, schema, plain, params, output_dir, directive)
-    is_elsewhere = is_address(output_dir) or is_address(params.get("filename", ""))
     if kind in _BY_SPARK:
         require_columns(relation.columns, relation.name, "what Spark writes", directive.span)
         _BY_SPARK[kind](sink)
@@ -48,7 +49,7 @@ def write_sink(
     if kind not in _ONE_FILE:
         raise unknown_format(kind, "output", [*_ONE_FILE, *_BY_SPARK], directive.span)
     write = _ONE_FILE[kind]
-    if write is None or not is_elsewhere:
+    if write is None or not sink.is_elsewhere:
         return False
     write(sink)
     return True
@@ -62,10 +63,6 @@ class _Sink:
     params: dict[str, str]
     output_dir: Path | str
     directive: IoDirective
-
-    @property
-    def by_place(self) -> DataFrame:
-        return self.plain.toDF(*(f"c{place}" for place in range(len(self.plain.columns))))
 
     def target(self, suffix: str) -> str:
         name = self.params.get("filename", self.schema.name + suffix)
@@ -108,7 +105,7 @@ def _orc(sink: _Sink) -> None:
 
 
 def _json_lines(sink: _Sink) -> None:
-    lines = sink.by_place.mapInArrow(partial(json_lines, sink.schema), "value string")
+    lines = by_position(sink.plain).mapInArrow(partial(json_lines, sink.schema), "value string")
     sink.save(lines, "text", ".jsonl", _compression(sink))
 
 
@@ -140,14 +137,14 @@ def _delimited(sink: _Sink) -> None:
     layout = dialect({**sink.params, "columns": ""}, len(sink.schema.columns), sink.directive.span)
     names = [column.name for column in sink.schema.columns]
     first = header(sink.params, names) if is_true(sink.params, "headers") else None
-    lines = sink.by_place.mapInArrow(partial(delimited_lines, sink.schema, layout, first), "value string")
+    lines = by_position(sink.plain).mapInArrow(partial(delimited_lines, sink.schema, layout, first), "value string")
     packed = _compression(sink)
     sink.save(lines, "text", ".csv.gz" if packed else ".csv", packed)
 
 
 def _json(sink: _Sink) -> None:
     as_objects = sink.params.get("format") == "object"
-    text = sink.by_place.coalesce(1).mapInArrow(partial(json_text, sink.schema, as_objects), "value string")
+    text = by_position(sink.plain).coalesce(1).mapInArrow(partial(json_text, sink.schema, as_objects), "value string")
     sink.save(text, "text", ".json")
 
 
@@ -169,7 +166,7 @@ _BY_SPARK: dict[str, Callable[[_Sink], None]] = {
     "jdbc": _database,
     "spark": _format,
 }
-# What is a single file on this machine, and how Spark writes it elsewhere; None: nowhere else.
+# The kinds that are a single file on this machine, and how Spark writes them elsewhere; None: they exist only here.
 _ONE_FILE: dict[str, Callable[[_Sink], None] | None] = {
     "file": _delimited,
     "csv": _delimited,

@@ -1,7 +1,7 @@
-"""Symbols, records and branches as numbers: one dictionary for all inputs of a run.
+"""Numbers symbols, records and branches: one dictionary for all inputs of a run.
 
-Where the inputs are on the driver, or small, the driver numbers their values. Elsewhere Spark finds the distinct ones,
-numbers them part by part, and joins the numbers to the rows; nothing is hashed to a number, so nothing collides.
+If the inputs are on the driver, or small, the driver numbers their values. Otherwise Spark finds the distinct values,
+numbers them partition by partition, and joins the numbers to the rows. No number is a hash, so no two values collide.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from flintlog.engines.spark.data.frames import (
     table_behind,
     with_known_rows,
 )
-from flintlog.engines.spark.data.plain import places
-from flintlog.engines.spark.data.retained import keep_for, release
+from flintlog.engines.spark.data.plain import by_position
+from flintlog.engines.spark.data.retained import release, unpersist_with
 from flintlog.ir.program import Relation
 from flintlog.types import TypeTable, Value
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 # Frames of at most so many bytes are fetched to the driver, which numbers their values faster than jobs do.
 FETCHED = 16 << 20
-# What a value may take, where nobody knows.
+# An estimate, for frames of unknown size.
 _BYTES_A_VALUE = 64
-_BYTES_A_PART = 16 << 20
-# A dictionary of at most so many bytes stands in every executor; with a larger one, rows are shuffled to it.
+_BYTES_A_PARTITION = 16 << 20
+# A dictionary of at most so many bytes is broadcast to executors; for a larger one, rows are shuffled.
 BROADCAST = 64 << 20
 
 
@@ -57,20 +57,20 @@ class Dictionary:
         self._first = len(machine.known)
         self._spread: Entries | None = None  # values of the inputs that Spark has numbered, from `_first` on
         self._is_whole = True  # whether the machine has every value
-        self._fresh: list[tuple[int, Value]] = []  # values of the run that the machine cannot take yet
+        self._fresh: list[tuple[int, Value]] = []  # values of the run that wait until the machine is whole
         self._here: tuple[int, Entries] | None = None
 
     @property
     def size(self) -> int:
-        """The first number that no value has, and none before it had."""
+        """The next number: no value has it or a higher one."""
         size = len(self._machine.known)
         if self._spread is not None and not self._is_whole:
             size += self._spread.count
         return max([size, *(number + 1 for number, _ in self._fresh)])
 
     def encode(self, frames: Mapping[str, tuple[Relation, DataFrame]]) -> dict[str, DataFrame]:
-        """The word frames of the plain frames of all inputs of a run: to be called once. Without symbols, records and
-        branches that is a cast, and no job."""
+        """The word frames for the plain frames of all inputs of a run. To be called once. Runs no job for frames
+        without symbols, records and branches: they are cast."""
         self._first = len(self._machine.known)
         named = {name: found for name, found in frames.items() if _has_texts(found[0])}
         if named and not all(_is_small(frame) for _, frame in named.values()):
@@ -85,7 +85,7 @@ class Dictionary:
         return words
 
     def decode(self, relation: Relation, words: DataFrame) -> DataFrame:
-        """The plain frame of a word frame."""
+        """The plain frame for a word frame."""
         kinds, names = relation.kinds, [column.name for column in relation.columns]
         if not names:
             return made(words)
@@ -93,50 +93,47 @@ class Dictionary:
         if table is not None and (self._is_whole or not _has_texts(relation)):
             return frame_of(self._spark, plain_of_words(table, kinds, self._machine), names)
         size = self._machine.words.size
-        frame = words_to_floats(words.toDF(*places(len(kinds))), kinds, size)
+        frame = words_to_floats(by_position(words), kinds, size)
         frame = frame.select(*(plain_of(frame[f"c{i}"], kind, size).alias(f"c{i}") for i, kind in enumerate(kinds)))
         if _has_texts(relation):
             entries, is_small = self._entries()
-            for place, kind in enumerate(kinds):
+            for position, kind in enumerate(kinds):
                 if not kind.is_numeric:
-                    frame = texts_joined(frame, place, kind, entries, is_small)
+                    frame = texts_joined(frame, position, kind, entries, is_small)
         return with_known_rows(frame.toDF(*names), known_rows(words))
 
     def machine(self) -> Machine:
-        """The machine with every value. Fetches what Spark has numbered, the first time."""
+        """The machine with every value. The first call fetches the values that Spark has numbered."""
         if not self._is_whole:
             assert self._spread is not None
             if len(self._machine.known) != self._first:
                 raise InternalError("dictionary", "values were numbered without those of the inputs")
             self._is_whole = True
             for number, value in collected(self._spread, self._types, self._machine.words.size):
-                self._place(number, value)
+                self._machine.known.learn(number, value)
             waiting, self._fresh = self._fresh, []
             self.add(waiting)
         return self._machine
 
     def add(self, fresh: Sequence[tuple[int, Value]]) -> None:
-        """Takes in values that evaluation made, with the numbers that they got."""
+        """Adds values that evaluation made, with their numbers."""
         if not self._is_whole:
             self._fresh += fresh
             return
         for number, value in sorted(fresh, key=lambda entry: entry[0]):
-            self._place(number, value)
+            self._machine.known.learn(number, value)
 
     def close(self) -> None:
-        """Gives back what Spark keeps for the dictionary, which happens anyway when nobody has it any more."""
+        """Unpersists the dictionary's frames. Happens by itself when the dictionary is collected."""
         release(self)
-
-    def _place(self, number: int, value: Value) -> None:
-        self._machine.known.learn(number, value)
 
     def _number(self, named: Iterable[tuple[Relation, DataFrame]]) -> None:
         """Has Spark number all values of plain frames, in one job."""
         constants = entries_of(self._spark, enumerate(self._machine.known.values))
-        found = [(relation, _by_place(frame)) for relation, frame in named]
-        parts = _parts(self._spark, [frame for _, frame in found])
-        self._spread, persisted = distinct_entries(found, constants, self._first, parts)
-        keep_for(self, persisted)
+        found = [(relation, by_position(frame)) for relation, frame in named]
+        partitions = _partitions(self._spark, [frame for _, frame in found])
+        self._spread, persisted = distinct_entries(found, constants, self._first, partitions)
+        unpersist_with(self, persisted)
         self._is_whole = False
 
     def _words(self, relation: Relation, plain: pa.Table) -> pa.Table:
@@ -146,14 +143,14 @@ class Dictionary:
 
     def _encoded_by_spark(self, relation: Relation, plain: DataFrame) -> DataFrame:
         kinds, size = relation.kinds, self._machine.words.size
-        frame = _by_place(plain)
+        frame = by_position(plain)
         if not kinds:
             return frame
         if _has_texts(relation):
             entries, is_small = self._entries()
-            for place, kind in enumerate(kinds):
+            for position, kind in enumerate(kinds):
                 if not kind.is_numeric:
-                    frame = numbers_joined(frame, place, kind, entries, is_small)
+                    frame = numbers_joined(frame, position, kind, entries, is_small)
         frame = frame.select(*(word_of(frame[f"c{i}"], kind, size).alias(f"c{i}") for i, kind in enumerate(kinds)))
         return floats_to_words(frame, kinds, size)
 
@@ -163,7 +160,7 @@ class Dictionary:
         inputs = self._spread.count if self._spread is not None else 0
         known = len(values) + len(self._fresh)
         if self._here is None or self._here[0] != known:
-            # What Spark has numbered stands in its own entries, even if the machine has it too.
+            # Values that Spark has numbered are in its own entries, even if the machine has them too.
             after = self._first + (inputs if self._is_whole else 0)
             pairs = [*enumerate(values[: self._first]), *enumerate(values[after:], after), *self._fresh]
             self._here = known, entries_of(self._spark, pairs)
@@ -191,14 +188,10 @@ def _fetched(frame: DataFrame) -> pa.Table:
     return frame.toArrow() if table is None else table
 
 
-def _by_place(frame: DataFrame) -> DataFrame:
-    return frame.toDF(*places(len(frame.columns)))
-
-
-def _parts(spark: SparkSession, frames: Sequence[DataFrame]) -> int:
-    """In how many parts values are numbered: as many as the session shuffles to, but fewer where they are few."""
+def _partitions(spark: SparkSession, frames: Sequence[DataFrame]) -> int:
+    """The number of partitions in which values are numbered: that of the session's shuffles, or fewer for few bytes."""
     most = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
     sizes = [estimated_bytes(frame) for frame in frames]
     if None in sizes:
         return most
-    return min(most, 1 + sum(size or 0 for size in sizes) // _BYTES_A_PART)
+    return min(most, 1 + sum(size or 0 for size in sizes) // _BYTES_A_PARTITION)

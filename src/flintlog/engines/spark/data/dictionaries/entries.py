@@ -1,6 +1,6 @@
-"""A dictionary as a DataFrame: the text of each value and its number.
+"""A dictionary as a DataFrame with the text and the number of each value.
 
-Columns: `text`; `nested`, whether it is a record or branch and no symbol; `type`, by which such a text is read;
+Columns: `text`; `nested`, true for records and branches, false for symbols; `type`, by which a nested text is read;
 `number`.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.engines.spark.data.frames import frame_of
 from flintlog.engines.spark.data.plain import narrow, record_text, text_array, texts_of
-from flintlog.engines.spark.data.retained import never_kept
+from flintlog.engines.spark.data.retained import read_anew
 from flintlog.io.text_values import value_parser
 from flintlog.ir.program import Relation
 from flintlog.types import Kind, TypeTable, Value
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NIL = "nil"
-# Spark numbers the rows of a part from zero, in these bits of its own numbers.
+# The bits of Spark's own numbers that count the rows of a partition from zero.
 _ROW_BITS = (1 << 33) - 1
 
 
@@ -35,7 +35,7 @@ class Entries:
 
 
 def entries_of(spark: SparkSession, values: Iterable[tuple[int, Value]]) -> Entries:
-    """Entries of values that are on the driver."""
+    """Entries for values that are on the driver."""
     import pyarrow as pa
 
     numbers: list[int] = []
@@ -55,30 +55,29 @@ def entries_of(spark: SparkSession, values: Iterable[tuple[int, Value]]) -> Entr
 
 
 def distinct_entries(
-    frames: Iterable[tuple[Relation, DataFrame]], known: Entries, first: int, parts: int
+    frames: Iterable[tuple[Relation, DataFrame]], known: Entries, first: int, partitions: int
 ) -> tuple[Entries, DataFrame]:
-    """Numbers, from `first` on, for the values of plain frames that are not in `known`, and what to unpersist in the
-    end. One job. A value's number depends on nothing but the set of values: a part that is lost and computed again
-    gets the same ones.
-    """
+    """Numbers, from `first` on, for the values of plain frames that are not in `known`, and the frame to unpersist in
+    the end. One job. The numbers depend on nothing but the set of values: a partition that is lost and computed again
+    gets the same ones."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as fn
 
-    texts = never_kept(_union(_texts(relation, frame) for relation, frame in frames))
+    texts = read_anew(_union(_texts(relation, frame) for relation, frame in frames))
     distinct = texts.groupBy("text", "nested").agg(fn.min("type").alias("type"))
     if known.count:
         constants = known.frame.select("text", "nested")
         distinct = distinct.join(fn.broadcast(constants), ["text", "nested"], "left_anti")
-    kept = distinct.repartition(parts, "text", "nested").sortWithinPartitions("text", "nested")
+    kept = distinct.repartition(partitions, "text", "nested").sortWithinPartitions("text", "nested")
     kept = kept.persist(StorageLevel.MEMORY_AND_DISK)
-    sizes = kept.groupBy(fn.spark_partition_id().alias("part")).agg(
+    sizes = kept.groupBy(fn.spark_partition_id().alias("id")).agg(
         fn.count("*").alias("rows"), fn.sum(fn.octet_length("text")).alias("bytes")
     )
-    rows = {row["part"]: row for row in sizes.collect()}
+    rows = {row["id"]: row for row in sizes.collect()}
     offsets, total = [], first
-    for part in range(parts):
+    for partition in range(partitions):
         offsets.append(total)
-        total += rows[part]["rows"] if part in rows else 0
+        total += rows[partition]["rows"] if partition in rows else 0
     offset = fn.element_at(fn.array(*map(fn.lit, offsets)), fn.spark_partition_id() + 1).cast("bigint")
     number = offset + fn.monotonically_increasing_id().bitwiseAND(fn.lit(_ROW_BITS))
     numbered = kept.select("text", "nested", "type", number.alias("number"))
@@ -86,21 +85,21 @@ def distinct_entries(
 
 
 def _texts(relation: Relation, frame: DataFrame) -> DataFrame:
-    """The texts of all columns that hold some, in one pass over the rows."""
+    """The texts of all columns of symbols, records and branches, in one pass over the rows."""
     from pyspark.sql import functions as fn
 
     found = [
         fn.struct(
-            fn.col(f"c{place}").alias("text"),
+            fn.col(f"c{position}").alias("text"),
             fn.lit(kind is not Kind.SYMBOL).alias("nested"),
             fn.lit("" if kind is Kind.SYMBOL else column.type).alias("type"),
         )
-        for place, (kind, column) in enumerate(zip(relation.kinds, relation.columns, strict=True))
+        for position, (kind, column) in enumerate(zip(relation.kinds, relation.columns, strict=True))
         if not kind.is_numeric
     ]
     texts = frame.select(fn.explode(fn.array(*found)).alias("found")).select("found.*")
     if Kind.RECORD in relation.kinds:
-        # Only records print like that, and this one has the word zero, whatever else there is.
+        # Only the empty record has this text; its word is always zero.
         texts = texts.where(~fn.col("nested") | (fn.col("text") != NIL))
     return texts
 
@@ -112,11 +111,11 @@ def _union(frames: Iterable[DataFrame]) -> DataFrame:
     return first
 
 
-def numbers_joined(frame: DataFrame, place: int, kind: Kind, entries: DataFrame, is_small: bool) -> DataFrame:
-    """The frame with the words of column `place` instead of its texts."""
+def numbers_joined(frame: DataFrame, position: int, kind: Kind, entries: DataFrame, is_small: bool) -> DataFrame:
+    """The frame with the words of column `position` instead of its texts."""
     from pyspark.sql import functions as fn
 
-    name = f"c{place}"
+    name = f"c{position}"
     wanted = entries.where(fn.col("nested") == (kind is not Kind.SYMBOL))
     numbers = wanted.select(fn.col("text").alias("_text"), fn.col("number").alias("_number"))
     joined = frame.join(fn.broadcast(numbers) if is_small else numbers, fn.col(name) == fn.col("_text"), "left")
@@ -129,11 +128,11 @@ def numbers_joined(frame: DataFrame, place: int, kind: Kind, entries: DataFrame,
     return joined.withColumn(name, word).drop("_text", "_number")
 
 
-def texts_joined(frame: DataFrame, place: int, kind: Kind, entries: DataFrame, is_small: bool) -> DataFrame:
-    """The frame with the texts of column `place` instead of its words."""
+def texts_joined(frame: DataFrame, position: int, kind: Kind, entries: DataFrame, is_small: bool) -> DataFrame:
+    """The frame with the texts of column `position` instead of its words."""
     from pyspark.sql import functions as fn
 
-    name = f"c{place}"
+    name = f"c{position}"
     first = 0 if kind is Kind.SYMBOL else 1
     texts = entries.select((fn.col("number") + first).alias("_number"), fn.col("text").alias("_text"))
     joined = frame.join(fn.broadcast(texts) if is_small else texts, fn.col(name) == fn.col("_number"), "left")
@@ -145,7 +144,7 @@ def texts_joined(frame: DataFrame, place: int, kind: Kind, entries: DataFrame, i
 
 
 def collected(entries: Entries, types: TypeTable, word_size: int) -> Iterator[tuple[int, Value]]:
-    """The values of entries with their numbers, in the order of these."""
+    """The values of entries with their numbers, in the order of the numbers."""
     table = entries.frame.toArrow().sort_by("number")
     parsers = {name: value_parser(name, types, word_size) for name in table.column("type").unique().to_pylist() if name}
     names = table.column("type").to_pylist() if parsers else [""] * table.num_rows

@@ -1,4 +1,4 @@
-"""Between plain columns and words, where no dictionary is needed."""
+"""Converts plain columns of numbers to words, and words to plain columns: no dictionary is needed for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flintlog.engines.spark.data.plain import decimal
 from flintlog.types import Kind
 
 if TYPE_CHECKING:
@@ -16,75 +17,71 @@ if TYPE_CHECKING:
 
 
 def word_of(column: Column, kind: Kind, word_size: int) -> Column:
-    """The word of a plain number, or of an unsigned one; others stay what they are."""
+    """The words of plain unsigned numbers. Columns of other kinds stay as they are."""
     from pyspark.sql import functions as fn
 
     if kind is not Kind.UNSIGNED:
         return column
     half, whole = 1 << (word_size - 1), 1 << word_size
-    signed = fn.when(column >= _decimal(half), column - _decimal(whole)).otherwise(column)
+    signed = fn.when(column >= decimal(half), column - decimal(whole)).otherwise(column)
     return signed.cast("bigint")
 
 
 def plain_of(column: Column, kind: Kind, word_size: int) -> Column:
-    """What `word_of` made a word of."""
+    """The inverse of `word_of`."""
     from pyspark.sql import functions as fn
 
     if kind is not Kind.UNSIGNED:
         return column
     exact = column.cast("decimal(20,0)")
-    return fn.when(column < 0, exact + _decimal(1 << word_size)).otherwise(exact).cast("decimal(20,0)")
-
-
-def _decimal(number: int) -> Column:
-    from pyspark.sql import functions as fn
-
-    return fn.lit(str(number)).cast("decimal(20,0)")
+    return fn.when(column < 0, exact + decimal(1 << word_size)).otherwise(exact).cast("decimal(20,0)")
 
 
 def floats_to_words(frame: DataFrame, kinds: Sequence[Kind], word_size: int) -> DataFrame:
-    """Columns c0… of which those of floats become words; the others are words already."""
+    """Columns c0, c1, … with words in place of floats. All other columns are words already."""
     if Kind.FLOAT not in kinds:
         return frame
-    ddl = ", ".join(f"c{place} bigint" for place in range(len(kinds)))
+    ddl = ", ".join(f"c{position} bigint" for position in range(len(kinds)))
     return frame.mapInArrow(partial(_to_words, _floats(kinds), word_size), ddl)
 
 
 def words_to_floats(frame: DataFrame, kinds: Sequence[Kind], word_size: int) -> DataFrame:
-    """Columns c0… of words, of which those of floats become double; the others stay words."""
+    """Columns c0, c1, … with doubles in place of the words of floats. All other columns stay words."""
     if Kind.FLOAT not in kinds:
         return frame
-    ddl = ", ".join(f"c{place} {'double' if kind is Kind.FLOAT else 'bigint'}" for place, kind in enumerate(kinds))
+    ddl = ", ".join(
+        f"c{position} {'double' if kind is Kind.FLOAT else 'bigint'}" for position, kind in enumerate(kinds)
+    )
     return frame.mapInArrow(partial(_to_floats, _floats(kinds), word_size), ddl)
 
 
 def _floats(kinds: Sequence[Kind]) -> list[int]:
-    return [place for place, kind in enumerate(kinds) if kind is Kind.FLOAT]
+    return [position for position, kind in enumerate(kinds) if kind is Kind.FLOAT]
 
 
 def _to_words(floats: list[int], word_size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        for place in floats:
-            words = float_words(batch.column(place).to_numpy(), word_size)
-            batch = _with(batch, place, words)
+        for position in floats:
+            words = float_words(batch.column(position).to_numpy(), word_size)
+            batch = _with(batch, position, words)
         yield batch
 
 
 def _to_floats(floats: list[int], word_size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        for place in floats:
-            batch = _with(batch, place, words_as_floats(batch.column(place).to_numpy(), word_size))
+        for position in floats:
+            batch = _with(batch, position, words_as_floats(batch.column(position).to_numpy(), word_size))
         yield batch
 
 
-def _with(batch: pa.RecordBatch, place: int, values: NDArray[Any]) -> pa.RecordBatch:
+def _with(batch: pa.RecordBatch, position: int, values: NDArray[Any]) -> pa.RecordBatch:
     import pyarrow as pa
 
-    return batch.set_column(place, f"c{place}", pa.array(values))
+    return batch.set_column(position, f"c{position}", pa.array(values))
 
 
 def float_words(values: NDArray[Any], word_size: int) -> NDArray[numpy.int64]:
-    """The words of floats: their bits. All not-a-numbers of a sign have the same."""
+    """The words of floats: their bits. All NaNs of a sign have the same word."""
     import numpy as np
 
     odd = np.isnan(values)
@@ -96,7 +93,7 @@ def float_words(values: NDArray[Any], word_size: int) -> NDArray[numpy.int64]:
 
 
 def words_as_floats(words: NDArray[numpy.int64], word_size: int) -> NDArray[numpy.float64]:
-    """What `float_words` made words of."""
+    """The inverse of `float_words`."""
     import numpy as np
 
     if word_size == 64:

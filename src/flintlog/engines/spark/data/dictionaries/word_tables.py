@@ -1,4 +1,4 @@
-"""Between plain tables and tables of words, on the driver."""
+"""Converts plain tables to tables of words, and back, on the driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import numpy as np
 
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.spark.data.dictionaries.word_columns import float_words, words_as_floats
-from flintlog.engines.spark.data.plain import decimals, narrow, places, record_text, text_array, texts_of, unsigned_of
+from flintlog.engines.spark.data.plain import (
+    column_names,
+    decimals,
+    narrow,
+    record_text,
+    text_array,
+    texts_of,
+    unsigned_of,
+)
 from flintlog.io.text_values import value_parser
 from flintlog.types import Field, Kind, TypeTable
 
@@ -20,21 +28,21 @@ if TYPE_CHECKING:
 def words_of_plain(
     table: pa.Table, columns: Sequence[Field], kinds: Sequence[Kind], machine: Machine, types: TypeTable
 ) -> pa.Table:
-    """The words of a plain table. Values that the machine does not know get its next numbers."""
+    """The words of a plain table. New values get the machine's next numbers."""
     import pyarrow as pa
 
     arrays = []
-    for place, (kind, column) in enumerate(zip(kinds, columns, strict=True)):
-        array = narrow(_whole(table.column(place)))
+    for position, (kind, column) in enumerate(zip(kinds, columns, strict=True)):
+        array = narrow(_whole(table.column(position)))
         arrays.append(pa.array(_words(array, kind, column.type, machine, types)))
-    return pa.Table.from_arrays(arrays, names=places(len(arrays)))
+    return pa.Table.from_arrays(arrays, names=column_names(len(arrays)))
 
 
 def _whole(column: Any) -> Any:
     import pyarrow as pa
 
     whole = column.combine_chunks()
-    # Arrow gives a chunked array back where one array could not hold all of the bytes.
+    # combine_chunks returns a chunked array if a single array cannot hold all bytes.
     return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
 
 
@@ -58,11 +66,11 @@ def _words(array: Any, kind: Kind, type_name: str, machine: Machine, types: Type
 
 
 def plain_of_words(table: pa.Table, kinds: Sequence[Kind], machine: Machine) -> pa.Table:
-    """The plain table of words that the machine knows."""
+    """The plain table of words whose values the machine has."""
     import pyarrow as pa
 
-    arrays = [_plain(table.column(place).to_numpy(), kind, machine) for place, kind in enumerate(kinds)]
-    return pa.Table.from_arrays(arrays, names=places(len(arrays)))
+    arrays = [_plain(table.column(position).to_numpy(), kind, machine) for position, kind in enumerate(kinds)]
+    return pa.Table.from_arrays(arrays, names=column_names(len(arrays)))
 
 
 def _plain(words: Any, kind: Kind, machine: Machine) -> Any:
@@ -75,7 +83,7 @@ def _plain(words: Any, kind: Kind, machine: Machine) -> Any:
         return decimals(words.view(np.uint64) if size == 64 else words.astype(np.uint32).astype(np.uint64))
     if kind is Kind.FLOAT:
         return pa.array(words_as_floats(words, size))
-    distinct, places_in_it = np.unique(words, return_inverse=True)
+    distinct, positions = np.unique(words, return_inverse=True)
     values = [machine.value(word, kind) for word in distinct.tolist()]
     texts = values if kind is Kind.SYMBOL else [record_text(value) for value in values]
-    return text_array(texts).take(pa.array(places_in_it))
+    return text_array(texts).take(pa.array(positions))

@@ -1,1 +1,2 @@
-"""Facts from files, tables and the driver, as plain frames. Records that do not fit are reported with their origin."""
+"""Reads facts from files, tables and the driver into plain frames. Records that do not fit are reported with their
+location."""

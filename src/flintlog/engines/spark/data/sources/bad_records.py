@@ -1,4 +1,4 @@
-"""Records that do not fit their declaration: refused with their places, or written aside and counted."""
+"""Records that do not fit their declaration: refused with their locations, or written to a directory and counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flintlog.diagnostics import Diagnostic, FlintlogError, Report
 from flintlog.engines.spark.data.frames import with_known_rows
 from flintlog.engines.spark.data.locations import address_of, is_address, not_shared
 from flintlog.engines.spark.data.plain import text_array
-from flintlog.engines.spark.data.retained import keep_for
+from flintlog.engines.spark.data.retained import unpersist_with
 from flintlog.engines.spark.data.sources.notes import NOTE, Note, report_notes, unpacked_note
 from flintlog.engines.spark.data.sources.plain_source import Source, cause_of, spark_errors
 from flintlog.io.problems import SHOWN_PER_FILE
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-# Notes that the driver looks at, in the order of their places.
+# The most notes that the driver fetches, in the order of their locations.
 _LOOKED_AT = 500
-PLACED_DDL = f"file string, start bigint, index bigint, {NOTE} string"
 
 Before = Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True)
-class Placed:
-    """The notes of a source with their places, as columns of PLACED_DDL. `lines` has the number of lines of each part
-    of a file in columns `file`, `start` and `count`; without it, notes know their lines. `names` says what some files
-    are called in messages."""
+class LocatedNotes:
+    """The notes of a source with their locations, as columns of LOCATED_DDL. `lines` has the number of lines of each
+    part of a file in columns `file`, `start` and `count`; without it, notes have their lines. `names` are the names of
+    files for messages."""
 
     notes: DataFrame
     lines: DataFrame | None = None
@@ -50,11 +49,11 @@ def _name(file: str, names: Mapping[str, str]) -> str:
 
 
 def settled(
-    source: Source, name: str, parsed: DataFrame, place: Callable[[], Placed], *, keeps: bool = True
+    source: Source, name: str, parsed: DataFrame, locate: Callable[[], LocatedNotes], *, keeps: bool = True
 ) -> DataFrame:
-    """The plain frame of rows with notes among them, after a job that looks for notes. With `keeps`, what the job has
-    read is kept, so that it is read once. FlintlogError where there are bad records, and they are refused. `name` is
-    the source's; `place` reads it again, to say where notes have their places."""
+    """The plain frame of rows with notes among them, after a job that looks for notes. With `keeps`, the rows are
+    persisted, so that the source is read once. FlintlogError if there are bad records, and they are refused. `name` is
+    the source's name; `locate` reads the source again to find the locations of notes."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as fn
 
@@ -63,7 +62,7 @@ def settled(
     try:
         total, noted, bad = _counts(source, parsed)
         if bad:
-            handle(source, place(), bad)
+            handle(source, locate(), bad)
         if noted > bad:
             _say_odd(source, name, parsed)
     except BaseException:
@@ -72,7 +71,7 @@ def settled(
         raise
     good = parsed.where(fn.col(NOTE).isNull()).drop(NOTE).toDF(*source.names)
     if keeps:
-        keep_for(good, parsed)
+        unpersist_with(good, parsed)
     return with_known_rows(good, total - noted)
 
 
@@ -88,7 +87,7 @@ def _counts(source: Source, parsed: DataFrame) -> tuple[int, int, int]:
 
 
 def _say_odd(source: Source, name: str, parsed: DataFrame) -> None:
-    """Passes on what is odd about a source, without its place: that would take reading it again."""
+    """Passes on one warning about a source, without its location: finding that would take reading the source again."""
     from pyspark.sql import functions as fn
 
     for row in parsed.where(fn.col(NOTE).startswith("W")).select(NOTE).limit(1).collect():
@@ -100,25 +99,25 @@ def say_odd(source: Source, note: Note) -> None:
         source.notify(Diagnostic(found.code, f"{found.message}: `{note.text}`", source.span, found.remedy))
 
 
-def handle(source: Source, placed: Placed, bad: int) -> None:
-    """Refuses the bad records of a source, or writes them aside."""
+def handle(source: Source, located: LocatedNotes, bad: int) -> None:
+    """Refuses the bad records of a source, or writes them to the directory for bad records."""
     from pyspark.sql import functions as fn
 
     if not source.refuses:
-        _write_aside(source, placed, bad)
+        _write_aside(source, located, bad)
         return
-    chosen = placed.notes.where(fn.col(NOTE).startswith("E"))
-    found = _by_file(placed, chosen.orderBy("file", "start", "index").limit(_LOOKED_AT).collect())
+    chosen = located.notes.where(fn.col(NOTE).startswith("E"))
+    found = _by_file(located, chosen.orderBy("file", "start", "index").limit(_LOOKED_AT).collect())
     counts = {row["file"]: row["count"] for row in chosen.groupBy("file").count().collect()}
     report = Report()
     for file, notes in found.items():
-        _report_file(report, source, placed.name_of(file), notes, counts[file])
+        _report_file(report, source, located.name_of(file), notes, counts[file])
     report.raise_if_errors()
 
 
-def _by_file(placed: Placed, rows: Iterable[Any]) -> dict[str, list[Note]]:
+def _by_file(located: LocatedNotes, rows: Iterable[Any]) -> dict[str, list[Note]]:
     found: dict[str, list[Note]] = defaultdict(list)
-    before = _lines_before(placed)
+    before = _lines_before(located)
     for row in rows:
         found[row["file"]].append(_with_line(unpacked_note(row[NOTE]), row["file"], row["start"], row["index"], before))
     return found
@@ -128,13 +127,13 @@ def _with_line(note: Note, file: str, start: int, index: int, before: Before | N
     return note if before is None else replace(note, line=before[file, start] + index + 1)
 
 
-def _lines_before(placed: Placed) -> Before | None:
-    """How many lines of a file stand before each part of it."""
-    if placed.lines is None:
+def _lines_before(located: LocatedNotes) -> Before | None:
+    """The number of lines of a file before each part of it."""
+    if located.lines is None:
         return None
     before: dict[tuple[str, int], int] = {}
     file, total = "", 0
-    for row in placed.lines.orderBy("file", "start").collect():
+    for row in located.lines.orderBy("file", "start").collect():
         if row["file"] != file:
             file, total = row["file"], 0
         before[file, row["start"]] = total
@@ -143,7 +142,7 @@ def _lines_before(placed: Placed) -> Before | None:
 
 
 def _report_file(report: Report, source: Source, name: str, notes: Sequence[Note], count: int) -> None:
-    """The first problems of a file, and how many more records have some."""
+    """Reports the first problems of a file, and the number of further records with problems."""
     named = [note.with_name(name) for note in notes]
     report_notes(report, name, named[:SHOWN_PER_FILE], source.span)
     more = count - SHOWN_PER_FILE
@@ -154,16 +153,16 @@ def _report_file(report: Report, source: Source, name: str, notes: Sequence[Note
         report_notes(report, name, [replace(next_one, found=(last,))], source.span)
 
 
-def _write_aside(source: Source, placed: Placed, bad: int) -> None:
-    """Writes bad records as lines of text, each with its reason, and says how many there are."""
+def _write_aside(source: Source, located: LocatedNotes, bad: int) -> None:
+    """Writes bad records as lines of text, each with its reason, and warns of their number."""
     from pyspark.sql import functions as fn
 
     directory = f"{source.bad_records.rstrip('/')}/{source.relation.name}"
     is_here = not is_address(directory)
-    notes = placed.notes.where(fn.col(NOTE).startswith("E"))
-    lines = notes.mapInArrow(partial(_aside_lines, _lines_before(placed), placed.names), "value string")
+    notes = located.notes.where(fn.col(NOTE).startswith("E"))
+    lines = notes.mapInArrow(partial(_aside_lines, _lines_before(located), located.names), "value string")
     try:
-        # Appended: who knows what else is called like that, and a relation may have several sources.
+        # Appended, because a relation may have several sources, and the user may have files there.
         lines.write.mode("append").text(address_of(Path(directory)) if is_here else directory)
     except spark_errors() as error:
         message = f"cannot write bad records of `{source.relation.name}` to `{directory}`: {cause_of(error)}"
@@ -182,12 +181,12 @@ def _aside_lines(
     import pyarrow as pa
 
     for batch in batches:
-        files, starts, indexes, notes = (batch.column(place).to_pylist() for place in range(4))
+        files, starts, indexes, notes = (batch.column(i).to_pylist() for i in range(4))
         texts = []
         for file, start, index, packed in zip(files, starts, indexes, notes, strict=True):
             note = _with_line(unpacked_note(packed), file, start, index, before)
             reason = "; ".join(f"{found.code} {found.message}" for found in note.found)
-            place = f"{_name(file, names)}:{note.line}" if note.line else _name(file, names)
+            line = f"{_name(file, names)}:{note.line}" if note.line else _name(file, names)
             text = note.text.replace("\r", "\\r").replace("\n", "\\n")
-            texts.append(f"{place}: {reason}\t{text}")
+            texts.append(f"{line}: {reason}\t{text}")
         yield pa.record_batch([text_array(texts)], names=["value"])

@@ -1,5 +1,4 @@
-"""The columns of a DataFrame held against those of a relation: which is which, whether their types fit, and the plain
-columns that come of them."""
+"""Matches the columns of a DataFrame with those of a relation, checks their types, and makes plain columns of them."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark.data.plain import spark_type
+from flintlog.engines.spark.data.plain import decimal, spark_type
 from flintlog.engines.spark.data.sources.notes import NOTE
 from flintlog.io.numerals import integer_bounds, is_single
 from flintlog.io.schema import Schema
@@ -23,8 +22,8 @@ _FLOATS = ("float", "double")
 
 
 def chosen_columns(found: StructType, schema: Schema, name: str, code: str, span: Span) -> list[int]:
-    """Which column of a DataFrame belongs to each column of the relation: by name or, where no name fits, by position.
-    FlintlogError where that cannot be said, or types do not fit."""
+    """The index of the DataFrame's column for each column of the relation: by name or, if no name fits, by position.
+    FlintlogError if columns cannot be matched, or types do not fit."""
     chosen = schema.places_in(found.names)
     if chosen is None:
         wanted = [column.name for column in schema.columns]
@@ -45,9 +44,9 @@ def chosen_columns(found: StructType, schema: Schema, name: str, code: str, span
 
 
 def _table(rows: Sequence[tuple[str, str, str, str]], note: str) -> str:
-    """What is declared beside what is found, in columns under a note."""
+    """A note, and under it a table of the declared columns beside the found ones."""
     lines = [("column", "declared", "found", ""), *rows]
-    widths = [max(len(line[place]) for line in lines) for place in range(3)]
+    widths = [max(len(line[position]) for line in lines) for position in range(3)]
     padded = [[*map(str.ljust, line, widths), line[3]] for line in lines]
     return "\n".join([note, *("    " + "  ".join(line).rstrip() for line in padded)])
 
@@ -60,7 +59,7 @@ def _fits(found: str, kind: Kind) -> bool:
 
 
 def _remedy(found: str, schema: Schema, column: Field) -> str:
-    """What to do about a type, as Spark spells it, that does not fit; nothing where it does."""
+    """The remedy for a type (in Spark's spelling) that does not fit; "" for one that does."""
     kind = schema.type_of(column).kind
     if _fits(found, kind):
         return ""
@@ -72,14 +71,14 @@ def _remedy(found: str, schema: Schema, column: Field) -> str:
 
 
 def plain_columns(frame: DataFrame, chosen: Sequence[int], schema: Schema) -> tuple[DataFrame, bool]:
-    """The plain columns c0… and a column of notes on rows that do not fit; whether there can be any. Texts of records
-    and branches are still as they were found."""
+    """The plain columns c0, c1, … with a column of notes on rows that do not fit, and whether there can be notes. Texts
+    of records and branches are not checked yet."""
     from pyspark.sql import functions as fn
 
-    given = frame.toDF(*(f"g{place}" for place in range(len(frame.columns))))
+    given = frame.toDF(*(f"g{position}" for position in range(len(frame.columns))))
     reasons: list[Column] = []
     columns: list[Column] = []
-    for place, (index, column) in enumerate(zip(chosen, schema.columns, strict=True)):
+    for position, (index, column) in enumerate(zip(chosen, schema.columns, strict=True)):
         field = frame.schema.fields[index]
         value, scalar = fn.col(f"g{index}"), schema.scalar_of(column)
         kind = schema.type_of(column).kind
@@ -91,7 +90,7 @@ def plain_columns(frame: DataFrame, chosen: Sequence[int], schema: Schema) -> tu
             wrong, value = _numeric(value, field.dataType.simpleString(), scalar, schema.word_size)
             if wrong is not None:
                 reasons.append(_reason(wrong, "E704", column, _out_of_range(scalar, schema.word_size)))
-        columns.append(value.cast(spark_type(kind)).alias(f"c{place}"))
+        columns.append(value.cast(spark_type(kind)).alias(f"c{position}"))
     row = fn.concat_ws("\t", *(fn.coalesce(fn.col(f"g{index}").cast("string"), fn.lit("null")) for index in chosen))
     reason = fn.coalesce(*reasons) if reasons else fn.lit(None).cast("string")
     note = fn.concat(fn.lit("E"), reason, fn.lit("\n"), row).alias(NOTE)
@@ -112,7 +111,7 @@ def _out_of_range(scalar: ScalarType, word_size: int) -> str:
 
 
 def _numeric(value: Column, found: str, scalar: ScalarType, word_size: int) -> tuple[Column | None, Column]:
-    """When a number does not fit its type, if it ever can, and the number where it does."""
+    """The condition that a number does not fit its type (None if it always does), and the number if it fits."""
     from pyspark.sql import functions as fn
 
     if scalar.kind is Kind.FLOAT:
@@ -126,11 +125,5 @@ def _numeric(value: Column, found: str, scalar: ScalarType, word_size: int) -> t
     bits = _INTEGERS.get(found)
     if bits is not None and low <= -(1 << (bits - 1)) and (1 << (bits - 1)) - 1 <= high:
         return None, value
-    fits = value.between(_exact(low), _exact(high))
+    fits = value.between(decimal(low), decimal(high))
     return ~fits, fn.when(fits, value)
-
-
-def _exact(number: int) -> Column:
-    from pyspark.sql import functions as fn
-
-    return fn.lit(str(number)).cast("decimal(20,0)")

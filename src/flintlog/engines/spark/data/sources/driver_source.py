@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from flintlog.diagnostics import Report
 from flintlog.engines.spark.data.frames import frame_of, promised_frame_of
 from flintlog.engines.spark.data.plain import plain_table
-from flintlog.engines.spark.data.sources.bad_records import Placed, handle, say_odd
+from flintlog.engines.spark.data.sources.bad_records import LocatedNotes, handle, say_odd
 from flintlog.engines.spark.data.sources.line_tasks import LineJob, read_carefully
-from flintlog.engines.spark.data.sources.notes import NOTE, Note, note_of
+from flintlog.engines.spark.data.sources.notes import Note, located_notes, note_of
 from flintlog.engines.spark.data.sources.plain_source import Source
 from flintlog.io import read_facts
 from flintlog.io.atomic import decode
@@ -23,12 +23,12 @@ from flintlog.types import Row
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# What is wrong with one record, and not with all of its file.
+# The codes of problems with a single record. All others concern the whole file.
 _OF_RECORDS = ("E702", "E703", "E704", "E705", "E706", "E719")
 
 
 def read_here(source: Source) -> DataFrame:
-    """The plain frame of what the readers of single files read for the directive."""
+    """The plain frame of a directive's facts, read by the readers of single files."""
     return _frame(source, [_read(source, Report())])
 
 
@@ -105,11 +105,6 @@ def read_lines_here(source: Source, job: LineJob, files: Sequence[Path]) -> Data
 def _set_aside(source: Source, notes: Sequence[Note], name: str) -> None:
     import pyarrow as pa
 
-    columns = {
-        "file": [name] * len(notes),
-        "start": [0] * len(notes),
-        "index": list(range(len(notes))),
-        NOTE: [note.packed() for note in notes],
-    }
-    frame = frame_of(source.spark, pa.table(columns))
-    handle(source, Placed(frame, None, {name: name}), len(notes))
+    table = pa.Table.from_batches([located_notes(name, 0, list(enumerate(notes)))])
+    frame = frame_of(source.spark, table)
+    handle(source, LocatedNotes(frame, None, {name: name}), len(notes))

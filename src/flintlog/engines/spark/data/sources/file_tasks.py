@@ -1,4 +1,4 @@
-"""Whole files into plain rows, inside of tasks: formats whose records may stand on several lines, or on none."""
+"""Tasks that read whole files into plain rows: formats whose records are not lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Report
 from flintlog.engines.spark.data.plain import plain_table
-from flintlog.engines.spark.data.sources.notes import NOTE, Note, note_of, noted_rows, with_note
+from flintlog.engines.spark.data.sources.notes import Note, located_notes, note_of, noted_rows, with_note
 from flintlog.io import read_facts
 from flintlog.io.schema import Schema
 from flintlog.types import Row
@@ -30,7 +30,7 @@ class FileJob:
 
 
 def read_files(job: FileJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows and notes of files, which come as their path and their bytes."""
+    """Rows and notes of files. The batches have the files' paths and contents."""
     for batch in batches:
         for content in batch.column(1):
             rows, notes = _read(job, content.as_buffer())
@@ -39,28 +39,19 @@ def read_files(job: FileJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
                 yield noted_rows(job.schema, [note.packed() for note in notes])
 
 
-def read_file_places(job: FileJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The notes alone, with the paths of their files; they know their lines."""
-    import pyarrow as pa
-
+def locate_file_notes(job: FileJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The notes without the rows, with the paths of their files. They have their lines."""
     for batch in batches:
         for path, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
             _, notes = _read(job, content.as_buffer())
-            yield pa.record_batch(
-                {
-                    "file": pa.array([path] * len(notes), pa.string()),
-                    "start": pa.array([0] * len(notes), pa.int64()),
-                    "index": pa.array(list(range(len(notes))), pa.int64()),
-                    NOTE: pa.array([note.packed() for note in notes], pa.string()),
-                }
-            )
+            yield located_notes(path, 0, list(enumerate(notes)))
 
 
 def _read(job: FileJob, content: pa.Buffer) -> tuple[list[Row], list[Note]]:
-    """What the readers of single files make of a file with this content."""
+    """The rows and notes of a file with this content, read by the readers of single files."""
     report = Report()
     with TemporaryDirectory() as folder:
-        # A file's name is part of messages, where the real one takes its place.
+        # Messages contain the file's name, which `with_name` will replace by the real one.
         path = Path(folder) / f"facts{job.suffix}"
         path.write_bytes(content)
         rows = read_facts(

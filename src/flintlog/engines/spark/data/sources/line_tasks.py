@@ -1,4 +1,4 @@
-"""Lines of text into plain rows, inside of tasks, by the very readers that read whole files elsewhere."""
+"""Tasks that read lines of text into plain rows, with the readers that the other engines have for whole files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintlog.diagnostics import Diagnostic, Report
 from flintlog.engines.spark.data.plain import narrow, plain_table
-from flintlog.engines.spark.data.sources.notes import NOTE, Found, Note, note_of, noted_rows, with_note
+from flintlog.engines.spark.data.sources.notes import Found, Note, located_notes, note_of, noted_rows, with_note
 from flintlog.io.atomic import decode
 from flintlog.io.column_facts import ColumnFacts
 from flintlog.io.formats.delimited import read_delimited
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BULK = {Kind.NUMBER, Kind.UNSIGNED, Kind.FLOAT, Kind.SYMBOL}
-# Lines with a mistake among them are cut into so many parts, until the mistaken ones stand alone.
+# Lines with a mistake among them are divided into so many parts, and again, until each mistaken line is alone.
 _PARTS = 16
 
 Line = tuple[int, str]
@@ -30,7 +30,7 @@ Line = tuple[int, str]
 
 @dataclass(frozen=True)
 class LineJob:
-    """How lines become rows: by a layout, or each as a value of JSON where there is none."""
+    """How lines become rows: by a layout; without one, each line is a value of JSON."""
 
     schema: Schema
     layout: Dialect | None
@@ -41,8 +41,8 @@ class LineJob:
 
 
 def read_lines(job: LineJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows and notes. Each line comes, if headers are to be skipped, with a number for its file and the place in it
-    where the lines of this task begin."""
+    """Rows and notes. If headers are to be skipped, each line comes with a number for its file, and the offset at which
+    this task's part of the file starts."""
     for _, _, lines in _runs(job, batches):
         table, notes = _read(job, lines)
         if table is not None:
@@ -51,33 +51,24 @@ def read_lines(job: LineJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
             yield noted_rows(job.schema, [note.packed() for _, note in notes])
 
 
-def read_places(job: LineJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The notes alone, with their places. Each line comes with the path of its file and the place in it where the
-    lines of this task begin; an index counts lines from there."""
-    import pyarrow as pa
-
-    for (file, start), first, lines in _runs(job, batches, placed=True):
+def locate_line_notes(job: LineJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The notes without the rows, with their locations. Each line comes with the path of its file, and the offset at
+    which this task's part of the file starts; an index counts lines from there."""
+    for (file, start), first, lines in _runs(job, batches, located=True):
         _, notes = _read(job, lines)
-        yield pa.record_batch(
-            {
-                "file": pa.array([file] * len(notes), pa.string()),
-                "start": pa.array([start] * len(notes), pa.int64()),
-                "index": pa.array([first + index for index, _ in notes], pa.int64()),
-                NOTE: pa.array([note.packed() for _, note in notes], pa.string()),
-            }
-        )
+        yield located_notes(file, start, [(first + index, note) for index, note in notes])
 
 
 Run = tuple[tuple[Any, int], int, Any]
 
 
-def _runs(job: LineJob, batches: Iterator[pa.RecordBatch], *, placed: bool = False) -> Iterator[Run]:
-    """Lines of one part of one file: which, how many of its lines came before, and the lines. Spark reads a part from
-    its beginning to its end, and one after the other."""
+def _runs(job: LineJob, batches: Iterator[pa.RecordBatch], *, located: bool = False) -> Iterator[Run]:
+    """Lines of one part of one file: the part, the number of its lines before these, and the lines. Spark reads one
+    part after the other, each from its start to its end."""
     before: tuple[Any, int] | None = None
     count = 0
     for batch in batches:
-        if not (placed or job.skips_headers):
+        if not (located or job.skips_headers):
             yield ("", 0), 0, narrow(batch.column(0))
             continue
         for key, start, end in _stretches(batch):
@@ -90,7 +81,7 @@ def _runs(job: LineJob, batches: Iterator[pa.RecordBatch], *, placed: bool = Fal
 
 
 def _stretches(batch: pa.RecordBatch) -> Iterator[tuple[tuple[Any, int], int, int]]:
-    """Where one part of a file goes over into another."""
+    """The stretches of a batch that belong to one part of a file: the part, and the range of lines."""
     import numpy as np
 
     if not batch.num_rows:
@@ -104,7 +95,7 @@ def _stretches(batch: pa.RecordBatch) -> Iterator[tuple[tuple[Any, int], int, in
 
 
 def _read(job: LineJob, lines: Any) -> tuple[pa.Table | None, list[tuple[int, Note]]]:
-    """The rows of some lines, and the notes on them with their places among the lines."""
+    """The rows of some lines, and the notes on them with their indexes among the lines."""
     facts = _in_bulk(job, lines)
     if facts is not None:
         return plain_table(job.schema, facts), []
@@ -124,8 +115,8 @@ def _in_bulk(job: LineJob, lines: Any) -> ColumnFacts | None:
     from flintlog.io.formats.delimited_columns import read_delimited_columns
 
     if len(job.schema.columns) > 1 and _has_blank(lines):
-        return None  # values are missing there, which Arrow does not mind
-    # The line break at the end says that there is a line before it, if that is empty.
+        return None  # a blank line has too few values, but Arrow would skip it
+    # Without the line break at the end, an empty last line would not count.
     return read_delimited_columns(_joined(lines, b"\n") + b"\n", job.schema, replace(job.layout, headers=False))
 
 
@@ -146,7 +137,8 @@ def _joined(lines: Any, separator: bytes) -> bytes:
 
 
 def read_carefully(job: LineJob, lines: Sequence[Line]) -> tuple[list[Row], list[tuple[int, Note]]]:
-    """Rows of numbered lines; a note for each line that gives none."""
+    """The rows of numbered lines, and notes with the numbers of their lines. A line with a mistake gives a note and no
+    row."""
     if job.layout is None:
         lines = [line for line in lines if line[1].strip()]
     if not lines:

@@ -1,4 +1,4 @@
-"""What an `.input` directive asks Spark to read."""
+"""The source of an `.input` directive that Spark reads, and the diagnostics for one that cannot be read."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.spark.data.plain import NULLARY
+from flintlog.engines.spark.data.plain import NULLARY, plain_ddl
+from flintlog.engines.spark.data.sources.notes import NOTE
 from flintlog.io.schema import Schema
 from flintlog.ir.program import Relation
 from flintlog.source import NOWHERE, Span
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
 class Source:
-    """`bad_records` is "refuse", or the directory where records that do not fit are written aside. `notify` gets
+    """`bad_records` is "refuse", or the directory to which records that do not fit are written. `notify` gets
     warnings."""
 
     spark: SparkSession
@@ -41,21 +42,32 @@ class Source:
     def refuses(self) -> bool:
         return self.bad_records == "refuse"
 
-    def unopened(self, name: str, error: Exception) -> FlintlogError:
-        """What to say where there is nothing at an address."""
-        if "PATH_NOT_FOUND" not in str(error):
-            return self.unreadable(error)
-        message = f"cannot open `{name}`, the facts of `{self.relation.name}`: No such file or directory"
-        return FlintlogError([Diagnostic("E701", message, self.span, "check the address")])
+    @property
+    def noted_ddl(self) -> str:
+        """The columns c0, c1, … of the plain frame and the column of notes."""
+        return f"{plain_ddl(self.schema.kinds())}, {NOTE} string"
+
+    def opened(self, load: Callable[[], DataFrame], address: str | None = None) -> DataFrame:
+        """The frame that `load` makes. FlintlogError if Spark cannot read it, which is found without a job. `address`
+        is for a message that there is nothing."""
+        try:
+            frame = load()
+            frame.schema  # noqa: B018 # a client of Spark Connect asks the server only now
+        except spark_errors() as error:
+            if address is None or "PATH_NOT_FOUND" not in str(error):
+                raise self.unreadable(error) from error
+            message = f"cannot open `{address}`, the facts of `{self.relation.name}`: No such file or directory"
+            raise FlintlogError([Diagnostic("E701", message, self.span, "check the address")]) from error
+        return frame
 
     def unreadable(self, error: Exception) -> FlintlogError:
-        """What to say where Spark cannot read."""
+        """The error for a source that Spark cannot read."""
         message = f"Spark cannot read the facts of `{self.relation.name}`: {cause_of(error)}"
         return FlintlogError([Diagnostic("E714", message, self.span, _remedy(str(error)))])
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
-    """What pyspark raises where a job, or the planning of one, fails."""
+    """The exceptions that pyspark raises if a job, or the planning of one, fails."""
     from pyspark.errors import PySparkException
 
     # Without type information, and not needed by clients of Spark Connect.
@@ -64,7 +76,7 @@ def spark_errors() -> tuple[type[Exception], ...]:
 
 
 def cause_of(error: Exception) -> str:
-    """The line of a long message that says what happened."""
+    """The one line of Spark's long message that names the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     inner = [line for line in lines[1:] if "Exception: " in line and not line.startswith("at ")]

@@ -1,4 +1,4 @@
-"""Texts of records and branches, inside of tasks: read, and written so that equal values have equal texts."""
+"""Tasks that read texts of records and branches, and write them anew so that equal values have equal texts."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ if TYPE_CHECKING:
 
 
 def settle_records(schema: Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Plain columns and notes, with the texts of records and branches settled; notes on those that cannot be read."""
+    """Plain columns with a column of notes. Texts of records and branches are written anew; those that cannot be read
+    get a note."""
     import pyarrow as pa
 
-    nested = [place for place, kind in enumerate(schema.kinds()) if kind in (Kind.RECORD, Kind.ADT)]
+    nested = [position for position, kind in enumerate(schema.kinds()) if kind in (Kind.RECORD, Kind.ADT)]
     for batch in batches:
         notes = batch.column(len(schema.columns)).to_pylist()
-        for place in nested:
-            texts, found = _settled(schema, place, narrow(batch.column(place)))
+        for position in nested:
+            texts, found = _settled(schema, position, narrow(batch.column(position)))
             notes = [known or more for known, more in zip(notes, found, strict=True)]
-            batch = batch.set_column(place, f"c{place}", text_array(texts))
+            batch = batch.set_column(position, f"c{position}", text_array(texts))
         yield batch.set_column(len(schema.columns), NOTE, pa.array(notes, pa.string()))
 
 
-def _settled(schema: Schema, place: int, array: pa.Array) -> tuple[list[str], list[str | None]]:
-    """The texts of a column, and a note for each that is none of its type; each distinct text is read once."""
-    column = schema.columns[place]
+def _settled(schema: Schema, position: int, array: pa.Array) -> tuple[list[str], list[str | None]]:
+    """The new texts of a column, and a note for each text that is no value of the column's type. Each distinct text is
+    read once."""
+    column = schema.columns[position]
     parse = schema.parser(column)
     encoded = array.fill_null("").dictionary_encode()
     texts: list[str] = []
@@ -45,5 +47,5 @@ def _settled(schema: Schema, place: int, array: pa.Array) -> tuple[list[str], li
             found = Found(code, f"column `{column.name}`: {error.message}", error.offset, error.offset + error.length)
             texts.append("")
             notes.append(Note(text, (found,)).packed())
-    places = encoded.indices.to_pylist()
-    return [texts[index] for index in places], [notes[index] for index in places]
+    indices = encoded.indices.to_pylist()
+    return [texts[index] for index in indices], [notes[index] for index in indices]
