@@ -20,12 +20,14 @@ help: ## list the targets
 demo: $(READY) ## run an example through the Spark pipeline, print its answer and timings
 	@$(BIN)/python scripts/demo.py
 
-# Spark's tests wait for Java most of the time, so they run beside the others. Kernels are compiled first, once for both.
-# The output of each command is shown whole, that of the first as it goes; Ctrl-C ends all of them.
+# What needs Java waits for it most of the time, so it runs beside the rest; examples of the docs use the session of the
+# tests before them. Kernels are compiled first, once for both. The output of each command is shown whole, that of the
+# first as it goes; Ctrl-C ends all of them.
+WITH_JAVA := tests/spark tests/unit/docs
 test: $(READY) ## everything CI runs: lint, types, imports, tests, doctests; samples where tests are many
 	@$(BIN)/python -c 'from flintlog.engines.local.kernels.library import kernels; kernels()'
-	@$(BIN)/python scripts/side_by_side.py $(BIN)/pytest --ignore=tests/spark $(PYTEST_FLAGS) \
-		-- $(BIN)/pytest tests/spark -o cache_dir=.pytest_cache/spark $(PYTEST_FLAGS) \
+	@$(BIN)/python scripts/side_by_side.py $(BIN)/pytest $(WITH_JAVA:%=--ignore=%) $(PYTEST_FLAGS) \
+		-- $(BIN)/pytest $(WITH_JAVA) -o cache_dir=.pytest_cache/spark $(PYTEST_FLAGS) \
 		-- $(MAKE) --no-print-directory lint
 	@scripts/green.sh "make test: all checks passed"
 

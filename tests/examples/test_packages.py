@@ -94,5 +94,6 @@ def test_answer_is_that_of_a_search(inputs: Path):
     check(inputs)
 
 
+@pytest.mark.slow  # tests/spark/test_cli.py runs a smaller program in a Java of its own
 def test_the_pipeline_gives_the_same(inputs: Path):
     assert "engine: spark (a master is given)" in check(inputs, "--master", "local[2]")

@@ -68,7 +68,7 @@ def test_facts_that_come_several_times_count_once(spark: SparkSession) -> None:
     assert rows(found, "r") == [(0,), (3,)]
 
 
-@pytest.mark.parametrize("longest", [3, 5])
+@pytest.mark.parametrize("longest", [3, pytest.param(5, marks=pytest.mark.slow)])
 def test_symbols_keep_their_numbers_when_tasks_come_late(spark: SparkSession, longest: int) -> None:
     """The rule for `b` makes nothing: its task runs after those that make symbols, with what was known before them."""
     text = f"""
