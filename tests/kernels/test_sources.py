@@ -41,9 +41,8 @@ def few(examples: int) -> settings:
 
 
 def check_program(case: Path, engine: LocalEngine, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flintlog.api.run.load_engine", lambda name, threads: engine)
     monkeypatch.setattr(workers, "ALONE", 1 << 4)  # so that a second thread joins
-    check_case(case, out, run_case(case, out, monkeypatch))
+    check_case(case, out, run_case(case, out, monkeypatch, engine))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if name_of(case) in SOME], ids=name_of)
