@@ -38,7 +38,7 @@ TIMES = [(first, times) for first in range(1, 14) for times in (1, 2, 3)]
 def test_whatever_has_no_room_comes_again(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, first: int, times: int
 ) -> None:
-    """The jobs of inputs, rounds, merged parts and other places fail with Spark's words, some once, some three times;
+    """The jobs of inputs, rounds, merged parts and new partitions fail with Spark's words, some once, some three times;
     faults have a real one."""
     monkeypatch.setattr(relations, "MOST_PARTS_SPREAD", 2)
     monkeypatch.setattr(relations, "WORTH_BOTHERING", 10)
@@ -94,16 +94,16 @@ def test_a_deleted_checkpoint_is_an_error(spark: SparkSession, tmp_path: Path, m
 def _lose_rows_in(monkeypatch: pytest.MonkeyPatch, job: str, seen: Seen, also: Any = None) -> list[str]:
     """Takes away what executors keep for the stratum, once, when a job begins. Only its own: facts stay."""
     happened: list[str] = []
-    keep = Workspace.keep
+    keep = Workspace.persist
 
     def losing(self: Workspace, frames: Any) -> Any:
         if seen.jobs and seen.jobs[-1] == job and not happened:
             happened.append("lost")
-            for kept in self._kept:
-                kept.source.release()
+            for kept in self._persisted:
+                kept.storage.release()
             if also is not None:
                 also()
         return keep(self, frames)
 
-    monkeypatch.setattr(Workspace, "keep", losing)
+    monkeypatch.setattr(Workspace, "persist", losing)
     return happened

@@ -91,10 +91,10 @@ def test_progress_and_descriptions(spark: SparkSession) -> None:
     assert seen.jobs[-1] == "round 3"
 
 
-def test_rows_move_to_several_places_when_they_become_many(spark: SparkSession) -> None:
+def test_rows_move_to_several_partitions_when_they_become_many(spark: SparkSession) -> None:
     seen = Seen()
     agree(spark, CLOSURE, chain(12), partitions=3, small_rows=40, seen=seen)
-    assert "more places" in seen.jobs
+    assert "more partitions" in seen.jobs
 
 
 BY_POINTS = """
@@ -108,7 +108,9 @@ BY_POINTS = """
 """
 
 
-def test_rows_are_placed_by_joins_again_when_few_are_new(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_partitioned_by_joins_again_when_few_are_new(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A burst, in which equal candidates had better meet before they travel; then a long way with one row a round."""
     monkeypatch.setattr(rounds, "SLOW", 0)
     placed: list[tuple[int, ...]] = []
@@ -116,7 +118,7 @@ def test_rows_are_placed_by_joins_again_when_few_are_new(spark: SparkSession, mo
 
     def watched(self: relations.Relations, texts: Any) -> None:
         grow(self, texts)
-        placed.extend(growing.placed for name, growing in self.growing.items() if name == "below")
+        placed.extend(growing.partition_columns for name, growing in self.growing.items() if name == "below")
 
     monkeypatch.setattr(relations.Relations, "grow", watched)
     facts: Facts = {
@@ -134,20 +136,20 @@ def test_rows_are_placed_by_joins_again_when_few_are_new(spark: SparkSession, mo
 def _plans_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The plans of all that is kept from now on."""
     plans: list[str] = []
-    keep = Workspace.keep
+    keep = Workspace.persist
 
     def watched(self: Workspace, frames: Any) -> Any:
         plans.extend(frame._jdf.queryExecution().executedPlan().toString() for frame in frames)
         return keep(self, frames)
 
-    monkeypatch.setattr(Workspace, "keep", watched)
+    monkeypatch.setattr(Workspace, "persist", watched)
     return plans
 
 
 def test_large_parts_are_joined_where_they_are(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """What rules read whole has several parts; only what is new, and small parts, move to be joined with it."""
     monkeypatch.setattr(growing, "LARGE", 8)
-    monkeypatch.setattr(rounds, "SLOW", float("inf"))  # or rows are placed otherwise on a machine that is busy
+    monkeypatch.setattr(rounds, "SLOW", float("inf"))  # or a busy machine chooses other columns to partition by
     plans = _plans_of(monkeypatch)
     facts: Facts = {
         "base": [(i, i + 1, point) for i in range(6) for point in (0, 20)],
@@ -263,7 +265,7 @@ def _rows_by_task(workspace: Workspace, frame: Any) -> list[int]:
 
 
 def test_a_heap_of_rows_is_levelled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything leads to one node: placed by that column, one place would have nearly all rows."""
+    """Everything leads to one node: by that column, one partition would have nearly all rows."""
     monkeypatch.setattr(relations, "WORTH_BOTHERING", 10)
     monkeypatch.setattr(relations, "MOST_PARTS_SPREAD", 2)
     facts = {"e": [(i, 100) for i in range(12)] + [(100, 101), (101, 100), *((200 + i, 201 + i) for i in range(5))]}

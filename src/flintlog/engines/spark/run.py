@@ -127,7 +127,6 @@ class SparkRun:
             partitions=self.jobs.tasks,
             checkpoint_dir=self.options.spark.checkpoint_dir,
             checkpoint_every=self.options.spark.checkpoint_every,
-            broadcast_limit=self.options.spark.broadcast_limit,
             describe=lambda text: self._describe(f"{label}: {text}"),
             progress=progress,
             spark_connect=is_connect(self.spark),

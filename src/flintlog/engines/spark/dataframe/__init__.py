@@ -1,4 +1,4 @@
-"""The strategy `dataframe`: a stratum as plans of Spark's, one for each round."""
+"""The strategy `dataframe`: Spark SQL evaluates a stratum, with one plan for each round."""
 
 from flintlog.engines.spark.dataframe.applies import applies
 from flintlog.engines.spark.dataframe.context import Context

@@ -1,4 +1,4 @@
-"""Which strata can be evaluated as plans of Spark's, and why not the others."""
+"""Decides which strata the strategy `dataframe` can evaluate, and gives the reason against each other stratum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points from which rounds can go on when executors have taken rows with them: files that outlive them."""
+"""Checkpoints: files from which rounds continue after executors, and the rows that they kept, were lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.dataframe.growing import Growing
-from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+from flintlog.engines.spark.dataframe.workspace import PersistedRows, Workspace, union_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -24,12 +24,12 @@ _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not 
 
 
 def is_loss(error: BaseException) -> bool:
-    """Whether rows have gone that executors kept."""
+    """Whether an executor was lost with rows that it kept."""
     return _LOST.search(str(error)) is not None
 
 
 def is_for_room(error: BaseException) -> bool:
-    """Whether a task had no room: for a hash table, which does not spill, or for anything beside what others hold."""
+    """Whether a task ran out of memory: for a hash table, which cannot spill, or for any other buffer."""
     return _NO_ROOM.search(str(error)) is not None
 
 
@@ -42,15 +42,15 @@ class _Saved:
 
 @dataclass
 class Checkpoints:
-    """Saves the parts of relations under a directory, each once: a part does not change. Without a directory there
-    is only the beginning to go back to."""
+    """Saves the parts of relations under a directory; each part once, since parts do not change. Without a directory,
+    a stratum that loses rows starts again."""
 
     workspace: Workspace
     directory: str | None
     every: int
     round: int = 0
     _saved: dict[str, list[_Saved]] = field(default_factory=dict)
-    _paths: dict[Kept, str] = field(default_factory=dict)
+    _paths: dict[PersistedRows, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._root = f"{(self.directory or '').rstrip('/')}/flintlog-{uuid4().hex}"
@@ -59,7 +59,7 @@ class Checkpoints:
         return self.directory is not None and self.every > 0 and round % self.every == 0
 
     def save(self, round: int, growing: Mapping[str, Growing]) -> None:
-        """Remembers all relations as they are."""
+        """Writes the parts of all relations that are not written yet, and removes files that no relation needs."""
         saved: dict[str, list[_Saved]] = {}
         for number, (name, relation) in enumerate(growing.items()):
             saved[name] = []
@@ -67,7 +67,7 @@ class Checkpoints:
                 path = self._paths.get(part)
                 if path is None:
                     path = f"{self._root}/round-{round}-{number}-{len(saved[name])}"
-                    # Executors may have been lost in the middle of this, the last time the round was here.
+                    # An earlier attempt at this round may have left an unfinished file.
                     part.frame.write.mode("overwrite").parquet(path)
                     self._paths[part] = path
                 saved[name].append(_Saved(path, part.rows, part is relation.delta))
@@ -79,14 +79,14 @@ class Checkpoints:
                 self.workspace.remove(path)
 
     def restore(self, growing: Mapping[str, Growing]) -> bool:
-        """Puts relations back to the last point; False if there is none but the beginning."""
+        """Puts relations back to the last checkpoint; False if there is none."""
         if not self._saved:
             return False
         self._paths.clear()
         for name, relation in growing.items():
             saved = self._saved[name]
             frames = [self._read(part, relation) for part in saved]
-            relation.parts, relation.delta = self.workspace.keep(frames), None
+            relation.parts, relation.delta = self.workspace.persist(frames), None
             for part, kept in zip(saved, relation.parts, strict=True):
                 if kept.rows != part.rows:
                     raise _gone(part.path, f"it has {kept.rows} rows instead of {part.rows}")
@@ -105,26 +105,24 @@ class Checkpoints:
         return self.workspace.sql(f"SELECT {what} FROM {view}")
 
     def outliving(self, number: int, relation: Growing) -> DataFrame | None:
-        """A relation's rows as files that stay when executors go, if there is a directory and executors that may go."""
+        """A relation's rows as files, which outlive executors; None without a directory, or if no executor can be
+        lost."""
         if self.directory is None or not self.workspace.may_lose_rows:
             return None
         path = f"{self._root}-result-{number}"
-        frame = relation.parts[0].frame
-        for part in relation.parts[1:]:
-            frame = frame.unionAll(part.frame)
-        frame.write.mode("overwrite").parquet(path)
-        found = self._reader(self.workspace.users, relation).parquet(path)
+        union_of(relation.parts).write.mode("overwrite").parquet(path)
+        found = self._reader(self.workspace.users_session, relation).parquet(path)
         return self.workspace.handed_over_file(found, path, relation.rows)
 
     def close(self) -> None:
-        """Removes the files, but those of results."""
+        """Removes all files but those of results."""
         if self._paths or self._saved:
             self.workspace.remove(self._root)
 
     def _reader(self, session: SparkSession, relation: Growing) -> DataFrameReader:
         columns = ", ".join(f"{name} bigint" for name in relation.names)
         reader = session.read.schema(columns)
-        # Whatever the session says about files that are not there: they have to be.
+        # The user's session may tell Spark to ignore missing files; here they are an error.
         return reader.option("ignoreMissingFiles", "false").option("ignoreCorruptFiles", "false")
 
 

@@ -1,4 +1,5 @@
-"""A workspace for Spark Connect: the user's session itself, with the settings it has, and nothing of Java's."""
+"""The workspace for Spark Connect: plans run in the user's session, with the user's settings, and nothing calls
+Java."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintlog.engines.spark.dataframe.workspace import Source, Workspace, release_all
+from flintlog.engines.spark.dataframe.workspace import Storage, Workspace, release_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
-class Persisted:
+class CachedRows:
     """Rows in Spark's cache."""
 
     frame: DataFrame
@@ -23,17 +24,17 @@ class Persisted:
 
 
 class ConnectWorkspace(Workspace):
-    """Rows are kept twice, as what `localCheckpoint` makes and in Spark's cache: only of what is in the cache Spark
-    knows the true size, and guesses at it that are made of guesses grow from round to round."""
+    """Keeps rows twice: as a local checkpoint, and in Spark's cache. Spark knows the true size of cached rows only; its
+    estimate for a checkpoint is made of earlier estimates, and grows from round to round."""
 
     def _start(self, spark: SparkSession) -> SparkSession:
         return spark
 
     def _end(self) -> None:
-        """The session is the user's."""
+        """Nothing to give back: the session is the user's."""
 
-    def spread(self, partitions: int, *, adaptive: bool = False) -> None:
-        """The settings are the user's."""
+    def set_partitions(self, partitions: int, *, adaptive: bool = False) -> None:
+        """Nothing to set: the settings are the user's."""
 
     def table(self, rows: Sequence[tuple[Any, ...]], columns: str) -> DataFrame:
         return self.spark.createDataFrame(rows, columns)
@@ -44,8 +45,8 @@ class ConnectWorkspace(Workspace):
     def _of_user(self, frame: DataFrame) -> DataFrame:
         return frame
 
-    def _computed(self, frames: Sequence[DataFrame]) -> Sequence[tuple[Source, int]]:
-        kept = [Persisted(frame.localCheckpoint(eager=False).persist()) for frame in frames]
+    def _computed(self, frames: Sequence[DataFrame]) -> Sequence[tuple[Storage, int]]:
+        kept = [CachedRows(frame.localCheckpoint(eager=False).persist()) for frame in frames]
         try:
             return [(source, source.frame.count()) for source in kept]
         except BaseException:
@@ -60,4 +61,4 @@ class ConnectWorkspace(Workspace):
         return True
 
     def remove(self, path: str) -> None:
-        """Files of a server are not within reach."""
+        """Nothing to do: a client cannot delete files of the server."""

@@ -1,4 +1,4 @@
-"""What a stratum's plans need to know beside the program."""
+"""The settings and callbacks of a run that the plans of a stratum depend on."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from flintlog.types import Value
 
 @dataclass
 class Context:
-    """What the rest of a run gives to a stratum.
+    """Settings and callbacks.
 
-    - `machine`: the machine with all values; `add_values` gives numbers to values that rules make, and to those that
-      have one already, that.
-    - `sets`: relations that are known to hold every row once; facts need not.
-    - `partitions`: how many parts large relations have. Strata of fewer than `small_rows` rows have one: no row of
-      them moves then, and a round is a single task.
-    - `checkpoint_dir`: where everything is saved every `checkpoint_every` rounds, so that rounds are not lost with an
-      executor.
-    - `broadcast_limit`: bytes of an input that may stand in every task.
-    - `hash_rows`: how many rows of a relation a task may keep in a hash table; beyond, it sorts, which spills.
-    - `describe` names the jobs to come; `progress` hears of rounds: their number, new rows, rows in total.
+    - `machine` gives the machine with all values of the run; `add_values` returns the numbers of values, and gives the
+      next numbers to values that have none.
+    - `sets`: the relations that hold every row once. Facts may repeat rows.
+    - `partitions`: the number of partitions of large relations. The rows of a stratum with at most `small_rows` rows
+      are in one partition: no row moves then, and a round is a single task.
+    - `checkpoint_dir`: the directory to which all rows are saved every `checkpoint_every` rounds, so that rounds are
+      not lost with an executor.
+    - `hash_rows`: how many rows of a relation a task may keep in a hash table; with more rows it sorts, because sorting
+      spills to disk.
+    - `describe` gets a name for the jobs that follow; `progress` gets the number of a round, its new rows, and the rows
+      in total.
     """
 
     machine: Callable[[], Machine]
@@ -36,7 +37,6 @@ class Context:
     partitions: int = 2
     checkpoint_dir: str | None = None
     checkpoint_every: int = 20
-    broadcast_limit: int = 512 << 20
     describe: Callable[[str], None] = lambda text: None
     progress: Callable[[int, int, int], None] = lambda round, delta, rows: None
     spark_connect: bool = False

@@ -1,8 +1,9 @@
-"""Kept rows as leaves of plans, through Spark's Java side.
+"""Leaves of logical plans that read rows which executors keep. They are made through Spark's Java side.
 
-Spark's own leaf for rows that were cut off from their plan carries guesses at their size along: products of products,
-which take longer to compute with every round. What is made here says nothing but where the rows are. A round makes and
-names a few leaves, and Spark's commands for that would take as long as its plans, so that is done here as well.
+The leaf that Spark's own `localCheckpoint` makes also carries an estimate of the rows' size: the product of the
+estimates of the plan behind it. That number has more digits after every round, and takes longer to compute. The leaves
+made here carry no estimate. They are also named and counted here, since Spark's commands for that would take as long as
+the plans of a round.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ if TYPE_CHECKING:
 
 
 def frame_of_plan(session: SparkSession, plan: Any) -> DataFrame:
-    """A plan of Java's as a frame of a session."""
+    """The DataFrame of a logical plan, a Java object, in a session."""
     from pyspark.sql import DataFrame
 
     jvm: Any = session.sparkContext._jvm
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
 
 
-class Leaf:
-    """Rows that executors keep, as a plan of Java's."""
+class LogicalLeaf:
+    """A logical plan, a Java object, that reads the rows of an RDD which executors keep."""
 
-    def __init__(self, leaves: Leaves, plan: Any, rows: Any) -> None:
-        self.leaves, self.plan, self.rdd = leaves, plan, rows
+    def __init__(self, session: SparkSession, plan: Any, rdd: Any) -> None:
+        self.session, self.plan, self.rdd = session, plan, rdd
 
     @cached_property
     def frame(self) -> DataFrame:
-        return frame_of_plan(self.leaves.session, self.plan)
+        return frame_of_plan(self.session, self.plan)
 
     def release(self) -> None:
-        """Executors need not keep the rows any more."""
+        """Has executors drop the rows."""
         self.rdd.unpersist(False)
 
 
-class Leaves:
-    """Makes leaves for the plans of one session."""
+class JavaSession:
+    """The Java objects of a session, by which leaves are made, named as views, and counted."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
@@ -59,18 +60,19 @@ class Leaves:
         self._catalog = self._java_session.sessionState().catalog()
         self._last = session.sparkContext._jsc.parallelize(jvm.java.util.ArrayList(), 1).rdd()
         self._parameters: list[str] = []
-        self._views: dict[str, Any] = {}  # what the catalog says of a view, by the types of its columns
+        self._views: dict[str, Any] = {}  # the catalog's metadata of a view, by the types of its columns
         self.settings_of_rounds = of_rounds(session)
 
-    def leaf_of(self, checkpointed: DataFrame) -> Leaf:
-        """The frame that `localCheckpoint` returned, without what Spark guesses about it. It still knows how its rows
-        are placed."""
+    def leaf_of(self, checkpointed: DataFrame) -> LogicalLeaf:
+        """A leaf for a frame that `localCheckpoint` has returned, without Spark's estimates. It knows the partitioning
+        of the rows."""
         plan = checkpointed._jdf.queryExecution().analyzed()
-        rows = plan.rdd()
-        return Leaf(self, self._constructed(plan, rows), rows)
+        rdd = plan.rdd()
+        return LogicalLeaf(self.session, self._constructed(plan, rdd), rdd)
 
-    def _constructed(self, plan: Any, rows: Any) -> Any:
-        """Versions of Spark differ in how many arguments a leaf takes, but not in what their types mean."""
+    def _constructed(self, plan: Any, rdd: Any) -> Any:
+        """A LogicalRDD. Its constructor has other parameters in other versions of Spark, but their types tell them
+        apart."""
         if not self._parameters:
             types = plan.getClass().getConstructors()[0].getParameterTypes()
             self._parameters = [parameter.getName().rsplit(".", 1)[-1] for parameter in types]
@@ -81,9 +83,9 @@ class Leaves:
                 case "Seq":
                     arguments.append(sequences.pop(0))
                 case "RDD":
-                    arguments.append(rows)
+                    arguments.append(rdd)
                 case "Partitioning":
-                    arguments.append(self._single if rows.getNumPartitions() == 1 else self._placement(plan))
+                    arguments.append(self._single if rdd.getNumPartitions() == 1 else self._partitioning(plan))
                 case "SparkSession":
                     arguments.append(self._java_session)
                 case "boolean":
@@ -92,25 +94,25 @@ class Leaves:
                     arguments.append(self._none)
         return self._leaf(*arguments)
 
-    def _placement(self, plan: Any) -> Any:
-        """How rows are placed, in terms of the plan's very columns. Those that Spark has there may differ from them in
-        what is known of nulls; a plan that reads the leaf twice would then not find them."""
-        placement = plan.outputPartitioning()
-        if placement.getClass().getSimpleName() != "HashPartitioning":
-            return placement
+    def _partitioning(self, plan: Any) -> Any:
+        """The partitioning of a plan's rows, in terms of its output columns. Spark's own expressions may differ from
+        these in whether nulls are possible, and a plan that reads the leaf twice would then not match them."""
+        partitioning = plan.outputPartitioning()
+        if partitioning.getClass().getSimpleName() != "HashPartitioning":
+            return partitioning
         columns = {column.exprId().id(): column for column in elements(plan.output())}
-        placed = list(elements(placement.expressions()))
-        if any(part.getClass().getSimpleName() != "AttributeReference" for part in placed):
-            return placement
-        found = [columns.get(part.exprId().id()) for part in placed]
-        # Rows may be placed by columns that are not there any more.
-        return placement if None in found else self._hashed(self._to_seq(found), placement.numPartitions())
+        keys = list(elements(partitioning.expressions()))
+        if any(key.getClass().getSimpleName() != "AttributeReference" for key in keys):
+            return partitioning
+        found = [columns.get(key.exprId().id()) for key in keys]
+        # The plan may have dropped a column by which its rows are partitioned.
+        return partitioning if None in found else self._hashed(self._to_seq(found), partitioning.numPartitions())
 
     # --- Names ------------------------------------------------------------------------------------
 
-    def name(self, leaf: Leaf, view: str) -> None:
-        """Gives a leaf a name, for SQL. The first of its kind gets it from Spark's command, which knows what a catalog
-        wants to know of a view; all others are like it."""
+    def name(self, leaf: LogicalLeaf, view: str) -> None:
+        """Registers a leaf as a temporary view. For the first leaf with its column types, Spark's command does that,
+        and makes the view's metadata; every later leaf with the same types reuses them."""
         kind = str(leaf.plan.schema().catalogString())
         known = self._views.get(kind)
         if known is None:
@@ -120,20 +122,20 @@ class Leaves:
             self._catalog.createTempView(view, self._view(known, self._some.apply(leaf.plan)), True)
 
     def forget(self, view: str) -> None:
-        """Takes a name away."""
+        """Drops a view."""
         self._catalog.dropTempView(view)
 
     # --- Jobs -------------------------------------------------------------------------------------
 
-    def counted(self, leaves: Sequence[Leaf]) -> list[int]:
-        """The rows of each leaf; one job computes them all."""
+    def counted(self, leaves: Sequence[LogicalLeaf]) -> list[int]:
+        """The number of rows of each leaf. One job computes all leaves."""
         if len(leaves) == 1:
             return [int(leaves[0].rdd.count())]
         together, ends = leaves[0].rdd, [leaves[0].rdd.getNumPartitions()]
         for leaf in leaves[1:]:
             together = together.union(leaf.rdd)
             ends.append(ends[-1] + leaf.rdd.getNumPartitions())
-        # To number rows, Spark counts those of all partitions but the last.
+        # zipWithIndex counts the rows of all partitions but the last, which is empty here.
         partitions = together.union(self._last).zipWithIndex().partitions()
         before = [0, *(int(partitions[end].startIndex()) for end in ends)]
         return [after - start for start, after in pairwise(before)]

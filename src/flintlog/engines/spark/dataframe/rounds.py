@@ -28,11 +28,11 @@ from flintlog.ir.visit import relations_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Seconds of a round that has much to do: more tasks would have helped, and more stages do not matter.
+# A round of so many seconds gains from more tasks, even if it then has more stages.
 SLOW = 1.0
-# How often a stratum goes back because rows were lost.
+# How often a stratum goes back to a checkpoint because rows were lost.
 MOST_LOSSES = 4
-# How often it is divided anew because a task had no room, each time into so many times the parts.
+# How often it gets more partitions, each time so many times as many, because a task had no room.
 MOST_DIVISIONS, DIVIDED = 3, 4
 
 
@@ -54,19 +54,19 @@ class Rounds:
         self.inputs = Inputs(workspace, frames, program, {})
         self.sources = RuleSources(workspace, program, self.growing, self.inputs, context)
         self.relations = Relations(workspace, self.growing, self.sources)
-        self.points = Checkpoints(workspace, context.checkpoint_dir, context.checkpoint_every)
+        self.checkpoints = Checkpoints(workspace, context.checkpoint_dir, context.checkpoint_every)
         # Of several scans in a rule, one reads the delta, and the others whole relations.
         several = [version.scans for version in self._recursive if len(version.scans) > 1]
         self._read_whole = {scan.relation for scans in several for scan in scans}
         self._bodies: dict[RuleVersion, Node] = {}
         self._has_begun = False
         self._done = 0  # rounds
-        self._places = 1  # in which rows are
+        self._partitions = 1  # of the relations' rows
         self._divisions = 0
 
     def run(self) -> dict[str, DataFrame]:
-        """Evaluates the stratum. When rows are lost with their executors, it goes on from the last point that was
-        saved, or begins again. When a task has no room, the round comes again, in a way that needs less."""
+        """Evaluates the stratum. After rows were lost with an executor, it continues from the last checkpoint, or
+        starts again. After a task had no room, it repeats the round in a way that needs less memory."""
         losses = 0
         try:
             while True:
@@ -86,12 +86,12 @@ class Rounds:
                         raise
                 self._go_back()
         finally:
-            self.points.close()
-            self.sources.close()
+            self.checkpoints.close()
+            self.sources.python.close()
 
     def _makes_room(self) -> bool:
-        """Gives tasks fewer rows; if that is not enough, no hash tables either, which cannot spill. False if all has
-        been tried. What rounds have kept is still there."""
+        """Gives tasks fewer rows; if that is not enough, no hash tables either, which cannot spill. False if nothing is
+        left to try. The rows of earlier rounds stay."""
         self.sources.forget()
         self._divisions += 1
         self.context.partitions *= DIVIDED
@@ -101,76 +101,77 @@ class Rounds:
 
     def _result(self, growing: Growing) -> DataFrame:
         number = list(self.growing.values()).index(growing)
-        return self.points.outliving(number, growing) or self.workspace.handed_over(growing.parts)
+        return self.checkpoints.outliving(number, growing) or self.workspace.handed_over(growing.parts)
 
     def _to_the_end(self) -> None:
         if not self._has_begun:
             self.sources.scalars.round = 0
-            self._settle(self._input_rows(), adaptive=not self._divisions)
+            self._set_partitions(self._input_rows(), adaptive=not self._divisions)
             self._first()
             self._has_begun = True
-        self._settle_again()
+        self._adapt_partitions()
         while self._recursive and self.relations.new_rows and not self._limit_reached():
             self.sources.scalars.round = self._done
             round = self._done + 1
             begin, read = perf_counter(), self.relations.new_rows
             self._round(round)
             self._done = round
-            self.relations.level()
-            # The next one will take as much longer as it has more rows to read.
+            self.relations.spread_heaps()
+            # The next round is expected to take longer in proportion to the rows that it reads.
             expected = (perf_counter() - begin) * max(1, self.relations.new_rows / read)
-            self._settle_again(is_slow=round > 1 and expected > SLOW)
-            if self.points.is_due(round):
+            self._adapt_partitions(is_slow=round > 1 and expected > SLOW)
+            if self.checkpoints.is_due(round):
                 self.context.describe(f"checkpoint after round {round}")
-                self.points.save(round, self.growing)
+                self.checkpoints.save(round, self.growing)
 
     def _go_back(self) -> None:
         self.context.describe("back to the last checkpoint")
         self.sources.forget()
-        self.workspace.forget_all()
+        self.workspace.free_all()
         self.relations.forget()
-        self._has_begun, self._done = self.points.restore(self.growing), self.points.round
+        self._has_begun, self._done = self.checkpoints.restore(self.growing), self.checkpoints.round
         if self._has_begun:
-            self.relations.place_again()
+            self.relations.repartition()
 
-    # --- Places -----------------------------------------------------------------------------------
+    # --- Partitions -------------------------------------------------------------------------------
 
     def _input_rows(self) -> int:
         names = {name for rule in self.stratum.rules for name in relations_of(rule.body, self.program.shared)}
         return self.inputs.count(sorted((names | self.growing.keys()) & self.inputs.frames.keys()))
 
-    def _settle(self, rows: int, *, adaptive: bool) -> None:
-        """In how many places so many rows are from now on."""
+    def _set_partitions(self, rows: int, *, adaptive: bool) -> None:
+        """Sets the number of partitions for so many rows."""
         partitions = 1 if rows <= self.context.small_rows else self.context.partitions
-        self.sources.settle(partitions, adaptive=adaptive and partitions > 1)
+        self.sources.set_partitions(partitions, adaptive=adaptive and partitions > 1)
 
-    def _settle_again(self, *, is_slow: bool = False) -> None:
-        """From one place to several, when relations have become large or the next round will take long."""
+    def _adapt_partitions(self, *, is_slow: bool = False) -> None:
+        """Goes from one partition to several when relations have become large or the next round will take long, and
+        repartitions relations whose columns have changed."""
         rows = max(self.relations.rows, sum(self.inputs.counts.values()))
-        before = self._places
+        before = self._partitions
         is_divided = 1 < before < self.context.partitions
         if self.sources.adaptive or is_divided or (before == 1 and (is_slow or rows > self.context.small_rows)):
-            self._settle(max(rows, self.context.small_rows + 1) if is_slow else rows, adaptive=False)
-        elsewhere = self.relations.choose_places(self._read_whole, is_slow=is_slow)
+            self._set_partitions(max(rows, self.context.small_rows + 1) if is_slow else rows, adaptive=False)
+        changed = self.relations.choose_partition_columns(self._read_whole, is_slow=is_slow)
         if self.sources.partitions != before:
-            self.context.describe("more places")
+            self.context.describe("more partitions")
             self.sources.fixed_rows.clear()
-            self.relations.place_again()
-            self._places = self.sources.partitions
-        elif elsewhere and before > 1:
-            self.context.describe("other places")
-            self.relations.place_again(elsewhere)
+            self.relations.repartition()
+            self._partitions = self.sources.partitions
+        elif changed and before > 1:
+            self.context.describe("other partitions")
+            self.relations.repartition(changed)
 
     # --- Rules ------------------------------------------------------------------------------------
 
     def _first(self) -> None:
-        """The facts, and what rules derive that read nothing of the stratum."""
+        """Begins with the facts, and with the rows of rules that read no relation of the stratum."""
         self.context.describe("facts and first rules")
         texts = {name: [self.inputs.text(name)] if name in self.inputs.frames else [] for name in self.growing}
         for version in self._once:
             texts[version.rule.relation].append(self._text(version))
         self.relations.begin(texts)
-        self._places = self.sources.partitions
+        self._partitions = self.sources.partitions
         self._end_round(0)
 
     def _round(self, round: int) -> None:
@@ -184,7 +185,7 @@ class Rounds:
         self._end_round(round)
 
     def _end_round(self, round: int) -> None:
-        self.sources.end_round()
+        self.sources.python.end_round()
         self.context.progress(round, self.relations.new_rows, self.relations.rows)
 
     def _text(self, version: RuleVersion) -> str:
@@ -202,7 +203,7 @@ class Rounds:
         return self._bodies[version]
 
     def _size(self, node: Node) -> float:
-        """About how many rows a source has; nobody knows it of the stratum's own relations."""
+        """An estimate of a source's rows: infinite for the stratum's own relations."""
         match node:
             case Scan():
                 return inf if self._grows(node) else self.inputs.counts.get(node.relation, inf)
@@ -226,13 +227,13 @@ def _growing(program: Program, stratum: Stratum) -> dict[str, Growing]:
     growing = {}
     for name in stratum.relations:
         best = _best(program, stratum, name)
-        placed = tuple(i for i in joins.get(name, ()) if best is None or i != best.position)
-        growing[name] = Growing(program.relations[name], best, placed)
+        join_columns = tuple(i for i in joins.get(name, ()) if best is None or i != best.position)
+        growing[name] = Growing(program.relations[name], best, join_columns)
     return growing
 
 
 def _best(program: Program, stratum: Stratum, name: str) -> Best | None:
-    """How a relation keeps the best of rows with equal keys, if it does."""
+    """The column of which a relation keeps the best value for each key, if it has one."""
     for position, merge in enumerate(program.relations[name].merge):
         if isinstance(merge, Call):
             return Best(name, position, 1 if merge.op == "min" else -1)

@@ -1,4 +1,4 @@
-"""One stratum, from its frames to its frames."""
+"""Evaluates one stratum over DataFrames of words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def run_stratum(
     spark: SparkSession, program: Program, stratum: Stratum, frames: Mapping[str, DataFrame], context: Context
 ) -> dict[str, DataFrame]:
-    """The rows of the stratum's relations, each once, as frames of words that executors keep; `release` gives them
-    back. `frames` has those of all relations that the stratum reads, and the facts of its own. FlintlogError for what
-    a program does wrong."""
+    """The rows of the stratum's relations, each once, as frames of words that executors keep until `release`. `frames`
+    has a frame for every relation that the stratum reads, and the facts of its own relations. Raises FlintlogError for
+    mistakes of the program."""
     workspace = ConnectWorkspace(spark) if context.spark_connect else Workspace(spark)
     try:
         return Rounds(workspace, program, stratum, frames, context).run()

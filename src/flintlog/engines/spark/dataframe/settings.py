@@ -1,4 +1,4 @@
-"""The settings of sessions for rounds: plans that are made anew for every round had better be made quickly."""
+"""The settings of the sessions in which rounds run. Every round makes new plans, so planning has to be quick."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ if TYPE_CHECKING:
 PARTITIONS = "spark.sql.shuffle.partitions"
 ADAPTIVE = "spark.sql.adaptive.enabled"
 ALWAYS = {
-    # Rows that are in their places by some of the columns are so by all of them.
+    # Rows partitioned by some columns of a join's key are partitioned for the whole key, too.
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
-    # A union is taken for placed by its columns in some versions when it is not.
+    # Some versions of Spark take a union for partitioned by its columns when it is not.
     "spark.sql.unionOutputPartitioning": "false",
     "spark.sql.ui.explainMode": "simple",
-    # Names in backquotes are names.
+    # A name in backquotes is a name, no pattern.
     "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
 }
-# Of plans that run once for every round: how to join is said in hints, from numbers of rows.
+# For plans of rounds. Hints say how to join: they are made from counts of rows.
 _IN_ROUNDS = {
     # One job a round: adaptive plans make a job of every shuffle, and plan anew after each.
     ADAPTIVE: "false",
-    # Spark would go by products of guesses.
+    # Spark would choose joins by estimates that are products of estimates.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.defaultSizeInBytes": "1",
     "spark.sql.maxSinglePartitionBytes": str((1 << 63) - 1),
-    # Columns of words are never null, and what else could be inferred is not worth the time.
+    # Columns of words are never null, and inferring more constraints takes longer than it saves.
     "spark.sql.constraintPropagation.enabled": "false",
 }
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
-# What the optimizer has to do for texts of ours; joins are in the order that they shall have. All else that it tries
-# takes longer than the plan runs. Some of it does harm: tests for known rows would go below what gathers rows.
+# The optimizer's rules that our texts need. Joins are in their final order already, and trying the other rules takes
+# longer than the plan runs. Some rules do harm: they would move tests for known rows below the hint that gathers rows.
 _RULES = {
     "BooleanSimplification",
     "CollapseProject",
@@ -58,7 +58,7 @@ _RULES = {
 
 
 def of_rounds(session: SparkSession) -> dict[str, str]:
-    """The settings for plans that run in every round."""
+    """The settings for plans of rounds."""
     return {**_IN_ROUNDS, _EXCLUDED: ",".join(sorted(_unneeded(session)))}
 
 
@@ -66,13 +66,13 @@ def _unneeded(session: SparkSession) -> set[str]:
     optimizer: Any = session._jsparkSession.sessionState().optimizer()
     rules = {rule.ruleName() for batch in elements(optimizer.defaultBatches()) for rule in elements(batch.rules())}
     needed = set(elements(optimizer.nonExcludableRules()))
-    # Rules that others have added may be there to keep rows from somebody.
+    # A rule that an extension has added stays: it may hide rows from some users.
     own = {rule for rule in rules - needed if rule.startswith("org.apache.spark.sql.")}
     return {rule for rule in own if rule.rsplit(".", 1)[-1] not in _RULES}
 
 
 def follow(session: SparkSession, users: SparkSession) -> None:
-    """Gives a session of our own the settings that the user's has now: plans of the user's run in it, too."""
+    """Gives our session the present settings of the user's session: plans of the user's frames run in ours, too."""
     ours, theirs = _settings(session), _settings(users)
     own = {*ALWAYS, *_IN_ROUNDS, _EXCLUDED, PARTITIONS}
     for key in (ours.keys() | theirs.keys()) - own:
@@ -84,12 +84,12 @@ def follow(session: SparkSession, users: SparkSession) -> None:
 
 
 def _settings(session: SparkSession) -> dict[str, str]:
-    """What was said to a session, in one conversation with Java."""
+    """All settings of a session, with a single call into Java."""
     found: Any = session._jsparkSession.sessionState().conf().getAllConfs()
     pairs = str(found.mkString("\x1e"))
     return dict(pair.split(" -> ", 1) for pair in pairs.split("\x1e") if " -> " in pair)
 
 
 def elements(sequence: Any) -> Iterator[Any]:
-    """The elements of one of Scala's."""
+    """The elements of a Scala sequence."""
     return (sequence.apply(i) for i in range(sequence.size()))

@@ -1,9 +1,9 @@
-"""Joins that begin with what is new.
+"""Reorders joins so that they begin with the delta.
 
-A rule's plan may join relations with each other before what is new in a round comes in. Where two of them grow, that
-would be done again in every round, with all their rows; where several stay as they are, the result would be kept,
-however large. There the joins go up from what is new, and take one relation after the other. A relation that grows and
-inputs that restrict it, or two inputs, are joined as the plan says.
+A rule's tree may join other relations with each other before the delta. If two of them grow, that join would run again
+in every round over all their rows; if MANY of them are inputs, its result would be persisted, however large. In both
+cases the joins now start at the delta and add one relation after the other. A growing relation joined with inputs that
+restrict it, or a join of two inputs, stays as the tree has it.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from flintlog.ir.nodes import AntiJoin, Each, FlatMap, JoinFlatMap, Let, Node, S
 from flintlog.ir.scalar import Column
 from flintlog.ir.visit import columns_of, terms_of, walk
 
-# So many inputs in a row may well give more rows than all of them have.
+# A join of so many inputs may well have more rows than all of them together.
 MANY = 3
 
 
 @dataclass(frozen=True)
 class Joined:
-    """What is known of the sources of joins: about how many rows one has, and whether it grows."""
+    """Two functions of a source of joins: an estimate of its rows, and whether it grows."""
 
     size: Callable[[Node], float]
     grows: Callable[[Node], bool]
 
 
 def delta_first(node: Node, delta: Scan, sources: Joined) -> Node:
-    """A node that has the same rows, with its joins put so; the node itself where they are so already, or cannot be."""
+    """A node with the same rows whose joins begin with the delta; the node itself if they already do, or cannot."""
     match node:
         case JoinFlatMap():
             return _from_delta(node, delta, sources)
@@ -41,7 +41,7 @@ def delta_first(node: Node, delta: Scan, sources: Joined) -> Node:
 
 
 def _inside(node: JoinFlatMap | SemiJoin | AntiJoin, delta: Scan, sources: Joined) -> Node:
-    """The node with its inputs put so."""
+    """The node over reordered inputs."""
     left, right = (delta_first(side, delta, sources) if _has(side, delta) else side for side in (node.left, node.right))
     return node if left is node.left and right is node.right else replace(node, left=left, right=right)
 
@@ -60,15 +60,15 @@ def _from_delta(root: JoinFlatMap, delta: Scan, sources: Joined) -> Node:
     used = {name for _, value in root.output for name in columns_of(value)}
     used |= {name for step in root.steps for term in terms_of(step) for name in columns_of(term)}
     result = delta_first(start, delta, sources)
-    for place, source in enumerate(order):
-        later = used.union(*(_names(other) for other in order[place + 1 :]))
+    for i, source in enumerate(order):
+        later = used.union(*(_names(other) for other in order[i + 1 :]))
         result = _joined(result, source, later)
     assert isinstance(result, JoinFlatMap)
     return replace(result, steps=root.steps, output=root.output)
 
 
 def _path(root: JoinFlatMap, delta: Scan, sources: Joined) -> tuple[Node, list[list[Node]]]:
-    """The source that has what is new, and, from there up to the root, the sources that each join adds."""
+    """The source with the delta, and, from there up to the root, the sources that each join adds."""
     groups: list[list[Node]] = []
     node: Node = root
     while isinstance(node, JoinFlatMap) and (node is root or _is_plain(node)):
@@ -79,7 +79,7 @@ def _path(root: JoinFlatMap, delta: Scan, sources: Joined) -> tuple[Node, list[l
 
 
 def _taken_apart(node: Node, sources: Joined) -> list[Node]:
-    """What is joined with what is new, one after the other, instead of a node."""
+    """The sources to join one after the other instead of a node; the node alone if it stays as it is."""
     parts = list(_sources(node))
     growing = sum(map(sources.grows, parts))
     return parts if growing > 1 or (not growing and len(parts) >= MANY) else [node]
@@ -99,7 +99,8 @@ def _is_plain(join: JoinFlatMap) -> bool:
 
 
 def _is_one_scope(root: JoinFlatMap) -> bool:
-    """Whether a name means the same in all sources: what a join leaves out, nobody beside it has, and no step makes."""
+    """Whether a name means the same in all sources: no source beside a join has a column that the join leaves out, and
+    no step makes one."""
     all_sources = list(_sources(root.left)) + list(_sources(root.right))
     made = {step.column.name for step in root.steps if isinstance(step, Let | Each)}
     if len({*map(id, all_sources)}) < len(all_sources) or any(made & _names(source) for source in all_sources):
@@ -113,7 +114,7 @@ def _is_one_scope(root: JoinFlatMap) -> bool:
 
 
 def _plain_joins(join: JoinFlatMap) -> Iterator[JoinFlatMap]:
-    """Those below a join."""
+    """The plain joins below a join."""
     for side in children(join):
         if isinstance(side, JoinFlatMap) and _is_plain(side):
             yield side
@@ -121,8 +122,8 @@ def _plain_joins(join: JoinFlatMap) -> Iterator[JoinFlatMap]:
 
 
 def _order(start: Node, groups: Sequence[Sequence[Node]], sources: Joined) -> list[Node] | None:
-    """One source after the other, each of which has columns that are known: first those of the nearest join, of these
-    one that adds few columns, and few rows. None if there is none in the end."""
+    """The sources in an order in which each shares a column with the sources before it: those of the nearest join
+    first, and of these the one that adds the fewest columns, then the fewest rows. None if there is no such order."""
     known = _names(start)
     waiting: list[Node] = []
     order: list[Node] = []
@@ -137,7 +138,7 @@ def _order(start: Node, groups: Sequence[Sequence[Node]], sources: Joined) -> li
 
 
 def _joined(left: Node, right: Node, later: set[str]) -> JoinFlatMap:
-    """Two sources, with the columns that somebody reads later."""
+    """The join of two sources, with the columns that later joins, the steps or the output read."""
     on = tuple(column.name for column in left.schema if column.name in _names(right))
     join = JoinFlatMap(left, right, on, (), ())
     return replace(join, output=tuple((column.name, column) for column in join.joined if column.name in later))

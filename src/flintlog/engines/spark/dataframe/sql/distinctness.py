@@ -1,4 +1,4 @@
-"""Which nodes give every row once without being told to."""
+"""Tells which plans select every row once without DISTINCT."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from flintlog.ir.scalar import Column, Scalar
 
 
 def is_distinct(node: Node, is_set: Callable[[str], bool]) -> bool:
-    """Whether the plan of a node, which never looks for equal rows, gives every row once all the same. `is_set` says
-    that of a relation: facts may come several times."""
+    """Whether the plan of a node, which never looks for equal rows, still has every row once. `is_set` tells that of a
+    relation: facts may repeat rows."""
     match node:
         case Scan():
             return is_set(node.relation)

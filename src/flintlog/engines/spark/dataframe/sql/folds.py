@@ -1,4 +1,4 @@
-"""Aggregates that SQL computes on words: rows are counted, numbers added and compared."""
+"""Aggregates that SQL computes on words: counts of rows, and sums and extremes of numbers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def in_sql(fold: Fold) -> bool:
 
 
 def fold_text(node: Aggregate, text: str, scalars: Scalars) -> str:
-    """The groups of the rows of a text. Without `by` there is one, even if there are no rows, provided that the fold
-    has a value then and there are keys."""
+    """The folded groups of a text's rows. Without `by` there is one group; it has a row even if it is empty, provided
+    that the fold has a default and the node has keys."""
     what = ", ".join([*map(quoted, node.by), f"{_folded(node.fold, scalars)} AS {quoted(node.into)}"])
     text = f"SELECT {what} FROM ({text})"
     if node.by:
@@ -29,7 +29,7 @@ def fold_text(node: Aggregate, text: str, scalars: Scalars) -> str:
 
 
 def best_text(text: str, key: list[str], column: str, sign: int, kind: Kind, names: list[str], scalars: Scalars) -> str:
-    """Of rows with equal keys, the least (sign 1) or greatest (-1) value of a column."""
+    """For each key, the row with the least (sign 1) or greatest (-1) value of a column."""
     best = _extreme("min" if sign > 0 else "max", column, kind, scalars)
     what = ", ".join(f"{best} AS {name}" if name == column else name for name in names)
     grouped = f" GROUP BY {', '.join(key)}" if key else " HAVING count(*) > 0L"
@@ -54,7 +54,7 @@ def _extreme(op: str, value: str, kind: Kind, scalars: Scalars) -> str:
 
 
 def _sum(value: str, scalars: Scalars) -> str:
-    """Halves of words are added apart: two billion rows are not too many for them."""
+    """The upper and lower halves of words are added separately: sums of two billion halves do not overflow."""
     if not scalars.whole:
         return scalars.wrapped(f"coalesce(sum({value}), 0L)")
     low = f"coalesce(sum({value} & {_HALF}), 0L)"

@@ -1,4 +1,4 @@
-"""By which columns the rows of a stratum's relations had better be placed: those by which rules join them."""
+"""Chooses the columns by which the stratum's relations are partitioned: those by which rules join them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from flintlog.ir.scalar import Column, Scalar
 
 
 def joined_by(rules: Sequence[Rule], own: Collection[str]) -> dict[str, tuple[int, ...]]:
-    """For each relation the positions of the columns by which most rules join it, if any do. Rows that are placed by
-    some columns of a join need not move for it, so what several joins have in common serves all of them."""
+    """For each relation the positions of the columns by which most rules join it, if any do. Rows that are partitioned
+    by some columns of a join do not move for it, so columns that several joins share serve all of them."""
     joins: dict[str, list[tuple[int, ...]]] = {}
     for rule in rules:
         for relation, positions in _joins(rule.body, ()):
@@ -21,8 +21,8 @@ def joined_by(rules: Sequence[Rule], own: Collection[str]) -> dict[str, tuple[in
 
 
 def _serving_most(joins: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Of the joins' columns and of what two of them have in common, those that serve most; the more columns, the more
-    evenly rows are spread."""
+    """Of the columns of each join, and of those that two joins share, the ones that serve most joins; among equals the
+    most columns, because they spread rows more evenly."""
     common = dict.fromkeys(tuple(sorted({*left} & {*right})) for left in joins for right in joins)
     return max(filter(None, common), key=lambda columns: (sum({*columns} <= {*join} for join in joins), len(columns)))
 
@@ -46,12 +46,12 @@ def _joins(node: Node, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[int, 
 
 
 def positions(node: Node, wanted: Sequence[str]) -> tuple[int, ...]:
-    """Where the wanted columns stand in a node's schema; nowhere unless all of them do."""
+    """The positions of the wanted columns in a node's schema; empty unless it has all of them."""
     at = {column.name: i for i, column in enumerate(node.schema)}
     return tuple(at[name] for name in wanted) if all(name in at for name in wanted) else ()
 
 
 def passed_down(output: Sequence[tuple[str, Scalar]], wanted: Sequence[str]) -> list[str]:
-    """The columns of the input that become the wanted ones, if all of them do."""
+    """The input columns that become the wanted ones; empty unless each of these is one."""
     below = {name: value.name for name, value in output if isinstance(value, Column)}
     return [below[name] for name in wanted] if all(name in below for name in wanted) else []

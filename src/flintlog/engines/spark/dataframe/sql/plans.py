@@ -1,4 +1,4 @@
-"""IR nodes as SQL text. A text may give a row several times where the node has it once: `sets.is_distinct` tells."""
+"""IR nodes as SQL text. A text may select a row several times that the node has once: `is_distinct` decides."""
 
 from __future__ import annotations
 
@@ -44,44 +44,45 @@ from flintlog.ir.nodes import (
 from flintlog.ir.scalar import Column, Scalar
 from flintlog.ir.visit import columns_of, terms_of
 
-# Rows of so many times as many others are met by fewer of them: these are looked for first, as few rows are sooner in a
-# hash table than many.
+# If the tested side of a semi-join has so many times the rows of the other side, its matching keys are looked for
+# first: then the hash tables are made of few rows.
 _FEW = 4
 
 Output = Sequence[tuple[str, Scalar]]
 
 
 class Sources(Protocol):
-    """What nodes read, and what SQL leaves to others. Positions are those of columns by which rows had better be
-    placed."""
+    """The rows that nodes read, and the parts of plans that are not SQL. `wanted` are the positions of the columns by
+    which the rows should be partitioned."""
 
     def scan(self, node: Scan, wanted: tuple[int, ...]) -> Rows:
-        """The rows of a relation, as c0, c1, …"""
+        """The rows of a relation, with columns c0, c1, …"""
 
     def is_set(self, relation: str) -> bool:
-        """Whether every row of a relation comes once."""
+        """Whether a relation holds every row once."""
 
     def fixed(self, node: Node, wanted: tuple[int, ...]) -> Rows | None:
-        """The rows of a node, as c0, c1, …, if they are kept from round to round."""
+        """The rows of a node, with columns c0, c1, …, if there is a copy that stays from round to round."""
 
     def salted(self, node: Node, wanted: tuple[int, ...]) -> Salted | None:
-        """The rows of a node that is kept from round to round, if some keys at these positions have too many."""
+        """The copy of a node with spread keys, if some keys at these positions have too many rows."""
 
     def task_steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
-        """A text for what tasks make of the rows of another text."""
+        """A text for the result of steps that tasks run over the rows of another text."""
 
     def task_fold(self, node: Aggregate, text: str, keys: str | None) -> str:
         """A text for an aggregate over the distinct rows of another text."""
 
     def hint(self, left: Rows, right: Rows, *, either: bool, on: Sequence[str]) -> str:
-        """How to join `l` and `r`. Unless `either` side may be kept in a hash table, only the right one may."""
+        """The hint for a join of `l` and `r`. Only the right side may be hashed, unless `either` may."""
 
     def gathered(self, text: str) -> str:
-        """A text of several sources, for rows of which Spark would not see that they are all in one place."""
+        """A text of several sources with the hint that all rows are in one partition, if they are: Spark would not see
+        it."""
 
 
 def _met(node: JoinFlatMap, left: Rows, right: Rows) -> list[tuple[Rows, Rows]]:
-    """What is joined with what: one side with each piece of the other, if that costs no more than to read it again."""
+    """The joins to make: one side with each piece of the other, if reading the first side again costs nothing else."""
     if right.pieces and _is_read(node.left):
         return [(left, piece) for piece in right.pieces]
     if left.pieces and _is_read(node.right):
@@ -90,7 +91,7 @@ def _met(node: JoinFlatMap, left: Rows, right: Rows) -> list[tuple[Rows, Rows]]:
 
 
 def _only_tests(side: Node, node: JoinFlatMap) -> bool:
-    """Whether a side of a join has nothing to give but that it is there."""
+    """Whether a side of a join has no columns beside the join's key, so that it is a mere test."""
     return bool(node.on) and {column.name for column in side.schema} <= {*node.on}
 
 
@@ -99,24 +100,24 @@ def _is_read(node: Node) -> bool:
 
 
 class Plans:
-    """Writes nodes down. `table` gives a text for constant rows."""
+    """Writes nodes as SQL. `table` writes constant rows."""
 
     def __init__(self, sources: Sources, scalars: Scalars, table: Callable[[Values], str]) -> None:
         self.sources, self.scalars, self.table = sources, scalars, table
 
     def rows(self, node: Node, wanted: Sequence[str] = ()) -> Rows:
-        """A text for the node's rows, placed by the columns `wanted` if that costs nothing."""
-        places = positions(node, wanted)
-        kept = self.sources.fixed(node, places)
-        if kept is not None:
-            return Rows(renamed(node.schema, kept.text), kept.count)
+        """The node's rows, partitioned by the columns `wanted` if that costs nothing."""
+        by = positions(node, wanted)
+        copy = self.sources.fixed(node, by)
+        if copy is not None:
+            return Rows(renamed(node.schema, copy.text), copy.count)
         match node:
             case Unit():
                 return Rows(f"SELECT 0L AS {quoted(EMPTY)}", 1)
             case Values():
                 return Rows(renamed(node.schema, self.table(node)), len(node.rows))
             case Scan():
-                found = self.sources.scan(node, places)
+                found = self.sources.scan(node, by)
                 pieces = [Rows(renamed(node.schema, piece.text), piece.count) for piece in found.pieces]
                 return Rows(renamed(node.schema, found.text), found.count, tuple(pieces))
             case FlatMap():
@@ -134,12 +135,12 @@ class Plans:
                 text = " UNION ALL ".join(in_order(names, part.text) for part in parts)
                 return Rows(self.sources.gathered(text) if len(parts) > 1 else text, sum(part.count for part in parts))
             case Shared():
-                raise InternalError("dataframe", f"the shared subplan {node.id} is not kept")
+                raise InternalError("dataframe", f"the shared subplan {node.id} has no copy")
         raise InternalError("dataframe", f"unknown node {node!r}")
 
     def _mapped(self, node: FlatMap, rows: Rows) -> Rows:
         text = self.stepped(rows.text, node.input.schema, node.steps, node.output)
-        # Pieces are asked for only of what is read as it is.
+        # Pieces are of use only for rows that are read without computing anything.
         is_plain = not node.steps and all(isinstance(value, Column) for _, value in node.output)
         return Rows(text, rows.count, tuple([self._mapped(node, piece) for piece in rows.pieces if is_plain]))
 
@@ -169,8 +170,8 @@ class Plans:
         return Rows(text if plain else self.stepped(text, node.joined, node.steps, node.output), count)
 
     def _those_with(self, node: JoinFlatMap, on: Sequence[str], rows: Rows, tested: Rows, *, left: bool) -> Rows:
-        """A join in which one side has only the key: a row of the other comes once, not once for each row it meets, but
-        for pieces of these. `left` says which is the other."""
+        """A join in which the `tested` side has only the key: the result has each of the other `rows` once, not once
+        for every match, but possibly once for every piece. `left`: the tested side is the right one."""
         side, key = (node.left, node.right) if left else (node.right, node.left)
         columns, is_read = [column.name for column in side.schema], _is_read(side)
         if rows.count * _FEW < tested.count and is_read:
@@ -185,20 +186,19 @@ class Plans:
     def _met_by(
         self, rows: Rows, others: Rows, on: Sequence[str], columns: Sequence[str], kind: str = "LEFT SEMI JOIN"
     ) -> str:
-        """Columns of the rows that agree with some of others, or with none."""
+        """The given columns of the rows that agree with some row of `others`; with none, for an anti join."""
         hint, picked = self.sources.hint(rows, others, either=False, on=on), [(name, name) for name in columns]
         return joined(hint, kind, rows.text, others.text, on, picked, dict.fromkeys(columns, "l"))
 
     def _sides(self, node: JoinFlatMap) -> tuple[Rows, Rows, Sequence[str]]:
-        """Both inputs of a join, and the columns they share. Where a key has very many rows on one side, these are
-        spread over all places, and those of the other side with that key go to all of them."""
-        for place, side in enumerate((node.right, node.left)):
+        """Both inputs of a join, and the columns they share. If a key has very many rows on one side, these rows are
+        spread over several partitions, and the other side's rows with that key are copied to each of them."""
+        for side, other in ((node.right, node.left), (node.left, node.right)):
             salted = self.sources.salted(side, positions(side, node.on))
             if salted is not None:
-                heavy = Rows(renamed(side.schema, salted.rows.text, SALT), salted.rows.count)
-                other = self.rows(node.left if place == 0 else node.right)
-                light = Rows(everywhere(other.text, node.on, salted), other.count)
-                return (light, heavy, (*node.on, SALT)) if place == 0 else (heavy, light, (*node.on, SALT))
+                heavy, rows = Rows(renamed(side.schema, salted.rows.text, SALT), salted.rows.count), self.rows(other)
+                light, on = Rows(everywhere(rows.text, node.on, salted), rows.count), (*node.on, SALT)
+                return (light, heavy, on) if other is node.left else (heavy, light, on)
         return self.rows(node.left, node.on), self.rows(node.right, node.on), node.on
 
     def _tested(self, node: SemiJoin | AntiJoin) -> Rows:
@@ -222,7 +222,7 @@ class Plans:
         return Rows(text, inner.count if node.by else 1)
 
     def _for_keys(self, node: Aggregate, folded: Rows, keys: Rows) -> str:
-        """A row for each of the keys; also for a group without rows, where the fold has a value for that."""
+        """A row for each of the keys; if the fold has a default, also for keys of empty groups."""
         names = [f"l.{quoted(name)} AS {quoted(name)}" for name in node.by]
         default = node.fold.has_default
         value = f"coalesce(r.{quoted(node.into)}, 0L)" if default else f"r.{quoted(node.into)}"
@@ -234,12 +234,13 @@ class Plans:
     # --- Steps ------------------------------------------------------------------------------------
 
     def stepped(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
-        """Steps and projection over the rows of a text: in SQL as far as it has their meaning, then in tasks."""
+        """Steps and projection over the rows of a text: in SQL up to the first step that SQL cannot express, then in
+        tasks."""
         known = {column.name: column for column in schema}
         conditions: list[str] = []
-        for place, step in enumerate(steps):
+        for i, step in enumerate(steps):
             if isinstance(step, Each) or not all(is_native(term) for term in terms_of(step)):
-                return self._in_tasks(text, conditions, known, steps[place:], output)
+                return self._in_tasks(text, conditions, known, steps[i:], output)
             match step:
                 case Where(condition):
                     conditions.append(self.scalars.condition(condition))
@@ -255,7 +256,7 @@ class Plans:
     def _in_tasks(
         self, text: str, conditions: Sequence[str], known: Mapping[str, Column], steps: Sequence[Step], output: Output
     ) -> str:
-        """Only the columns that tasks read go there."""
+        """Sends tasks only the columns that they read."""
         read = {name for step in steps for term in terms_of(step) for name in columns_of(term)}
         read |= {name for _, value in output for name in columns_of(value)}
         schema = tuple(column for name, column in known.items() if name in read)

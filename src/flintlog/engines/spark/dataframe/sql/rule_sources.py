@@ -1,4 +1,4 @@
-"""What the rules of a stratum read, and how they join it."""
+"""The rows that the rules of a stratum read, as texts, and the hints by which they are joined."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from flintlog.engines.queries.rule_versions import RuleVersion
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.spark.dataframe.context import Context
-from flintlog.engines.spark.dataframe.fixed import Fixed, Inputs
+from flintlog.engines.spark.dataframe.fixed import FixedRows, Inputs
 from flintlog.engines.spark.dataframe.growing import Growing
 from flintlog.engines.spark.dataframe.sql.plans import Output, Plans
 from flintlog.engines.spark.dataframe.sql.scalars import Scalars
-from flintlog.engines.spark.dataframe.sql.texts import Rows, Salted, constant_rows, distinct, in_one_place, numbered
+from flintlog.engines.spark.dataframe.sql.texts import Rows, Salted, constant_rows, distinct, in_one_partition, numbered
 from flintlog.engines.spark.dataframe.tasks.python_steps import PythonSteps
 from flintlog.engines.spark.dataframe.workspace import Workspace
 from flintlog.ir.nodes import Aggregate, Node, Scan, Schema, Shared, Step, Unit, Values
@@ -23,7 +23,7 @@ from flintlog.types import Kind, Value
 
 
 class RuleSources:
-    """Answers what plans ask. `read` says which scans of the rule at hand read what."""
+    """The sources of the plans of a stratum. `read` has to name the version of a rule before its plan is made."""
 
     def __init__(
         self,
@@ -36,16 +36,16 @@ class RuleSources:
         self.workspace, self.program, self.growing, self.context = workspace, program, growing, context
         self.inputs = inputs
         self.partitions, self.adaptive = 1, False
-        self.fixed_rows = Fixed(workspace, context.describe)
+        self.fixed_rows = FixedRows(workspace, context.describe)
         self.scalars = Scalars(self._word, context.word_size)
         self.plans = Plans(self, self.scalars, self._table)
         self._reads: dict[int, str] = {}
         self._recursive = False
         self._stays: dict[int, bool] = {}
-        self._names: dict[int, int] = {}  # of nodes that are kept; equal ones have one
+        self._names: dict[int, int] = {}  # of nodes with copies, by identity; equal nodes have one name
         self._numbers: dict[Node, int] = {}
         self.python = PythonSteps(workspace, context)
-        # The machine of the run may have to fetch all values first.
+        # The machine of the run would have to fetch all values first.
         self._numbers_only = Machine(Words(context.word_size), {}, context.notify)
 
     def read(self, version: RuleVersion) -> None:
@@ -60,21 +60,14 @@ class RuleSources:
                 return
             self._reads[id(scan)] = "old"
 
-    def settle(self, partitions: int, *, adaptive: bool) -> None:
-        """In how many places rows are, and whether Spark chooses how to join them."""
+    def set_partitions(self, partitions: int, *, adaptive: bool) -> None:
+        """Sets the number of partitions, and whether Spark chooses how to join them."""
         self.partitions = self.fixed_rows.partitions = partitions
         self.adaptive = adaptive
-        self.workspace.spread(partitions, adaptive=adaptive)
-
-    def end_round(self) -> None:
-        self.python.end_round()
-
-    def close(self) -> None:
-        """Tasks will not be asked again."""
-        self.python.close()
+        self.workspace.set_partitions(partitions, adaptive=adaptive)
 
     def forget(self) -> None:
-        """Nothing is kept any more."""
+        """Drops everything that was computed for plans."""
         self.python.end_round()
         self.fixed_rows.clear()
 
@@ -89,12 +82,12 @@ class RuleSources:
     def is_set(self, relation: str) -> bool:
         return relation in self.growing or relation in self.context.sets
 
-    def _own(self, growing: Growing, what: str, wanted: tuple[int, ...]) -> Rows:
+    def _own(self, growing: Growing, rows_read: str, wanted: tuple[int, ...]) -> Rows:
         single = self.partitions == 1
-        if what == "delta":
+        if rows_read == "delta":
             assert growing.delta is not None
             return Rows(f"SELECT * FROM {growing.delta.view}", growing.delta.rows)
-        old = what == "old" and growing.best is None
+        old = rows_read == "old" and growing.best is None
         rows = growing.rows - (growing.delta.rows if old and growing.delta is not None else 0)
         pieces = growing.pieces(wanted, without_delta=old) if not (single or self.adaptive) else ()
         return Rows(growing.whole(single, self.scalars, without_delta=old), rows, pieces)
@@ -108,7 +101,8 @@ class RuleSources:
         return None if copy is None else self.fixed_rows.salted(copy[0], len(node.schema), wanted, copy[1])
 
     def _copy(self, node: Node) -> tuple[object, Callable[[], str]] | None:
-        """What a node is kept as, and a text for it; None unless it has the same rows in every round."""
+        """The key of a node's copy, and a function that writes its text; None unless the node has the same rows in
+        every round."""
         match node:
             case Shared():
                 return ("shared", node.id), lambda: self._apart(self.program.shared[node.id])
@@ -124,7 +118,7 @@ class RuleSources:
         return self._names[id(node)], lambda: self._apart(node)
 
     def _apart(self, node: Node) -> str:
-        """The text of a node that is computed for itself."""
+        """The text of a node that is computed by itself, not as a part of a rule."""
         reads, recursive, self._reads, self._recursive = self._reads, self._recursive, {}, False
         text = numbered(node.schema, self.plans.rows(node).text)
         self._reads, self._recursive = reads, recursive
@@ -165,7 +159,7 @@ class RuleSources:
         return f"/*+ SHUFFLE_HASH({side}) */"
 
     def gathered(self, text: str) -> str:
-        return in_one_place(text) if self.partitions == 1 else text
+        return in_one_partition(text) if self.partitions == 1 else text
 
     # --- Tasks ------------------------------------------------------------------------------------
 

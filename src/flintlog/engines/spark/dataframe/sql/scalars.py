@@ -1,7 +1,7 @@
-"""Scalars and conditions as SQL over words, where Spark's meaning can be made exactly ours.
+"""Scalars and conditions as SQL over words, wherever SQL can have exactly Flintlog's meaning.
 
-Words are bigint columns. Nothing written here can raise, whatever the session says about overflow: sums are made of
-halves of words, so that none is too large.
+Words are bigint columns. No expression written here can raise, even if the session makes overflow an error: sums are
+made of halves of words, so that none overflows.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _BITWISE = {"band": "&", "bor": "|", "bxor": "^"}
 _SAME_WORD = ("itou", "utoi", "ord")
 _INTEGER_CALLS = ("+", "-", "neg", "bnot", "bshl", "bshr", "bshru", "land", "lor", "lxor", "lnot", "min", "max")
 _COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-# Nested deeper than this, an expression is left to tasks: every operand stands in the text several times.
+# Calls nested deeper than this are left to tasks: every level repeats its operands in the text.
 DEEPEST = 3
 
 
 def quoted(name: str) -> str:
-    """A name as SQL takes any; Spark may be told not to tell `x` from `X`.
+    """A column name in SQL. Capitals are marked, since Spark's column names may ignore case.
 
     >>> quoted("x"), quoted("X"), quoted("parentOf")
     ('`x`', '`^x`', '`parent^of`')
@@ -42,7 +42,7 @@ def literal(word: int) -> str:
 
 
 def is_native(term: Scalar | Condition) -> bool:
-    """Whether SQL has the meaning of a term."""
+    """Whether a term can be written in SQL with the same meaning."""
     return _own_meaning(term) and _depth(term) <= DEEPEST and all(is_native(part) for part in operands(term))
 
 
@@ -80,7 +80,7 @@ def _is_native_call(op: str, args: tuple[Scalar, ...], kinds: list[Kind]) -> boo
 
 
 class Scalars:
-    """Writes terms down. `word` gives the word of a constant, `round` is what `round()` says."""
+    """Writes terms as SQL. `word` gives the word of a constant; `round` is the value of `recursive_iteration_cnt()`."""
 
     def __init__(self, word: Callable[[Value, Kind], int], word_size: int) -> None:
         self.word, self.whole = word, word_size == 64
@@ -111,7 +111,7 @@ class Scalars:
         raise AssertionError(condition)
 
     def ordered(self, text: str, kind: Kind) -> str:
-        """Numbers that compare as the values of words do. Zeros of both signs give one number."""
+        """A number that compares like the value of the word. Zeros of both signs become one number."""
         if kind is Kind.UNSIGNED:
             return f"({text} ^ {literal(_LEAST)})" if self.whole else f"({text} & {_HALF})"
         if kind is Kind.FLOAT:
@@ -131,7 +131,7 @@ class Scalars:
         return f"{self.ordered(left, kind)} {op} {self.ordered(right, kind)}"
 
     def _is_real(self, text: str) -> str:
-        """Whether a float is a number at all."""
+        """The condition that a float is not NaN."""
         magnitude, infinite = ((1 << 63) - 1, 0x7FF << 52) if self.whole else ((1 << 31) - 1, 0xFF << 23)
         return f"({text} & {literal(magnitude)}) <= {literal(infinite)}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from flintlog.engines.spark.data.plain import column_names
 from flintlog.engines.spark.dataframe.sql.scalars import literal, quoted
 from flintlog.ir.nodes import Schema
 
@@ -17,8 +18,8 @@ EMPTY = "$"
 
 @dataclass(frozen=True)
 class Rows:
-    """A text, and about how many rows it selects. `pieces` together select the same, where Spark sees of each of them,
-    but not of the whole, how its rows are placed."""
+    """A text, and an estimate of the rows that it selects. `pieces`, if there are any, together select the same rows;
+    Spark knows the partitioning of each piece, but not of the whole."""
 
     text: str
     count: int
@@ -30,15 +31,15 @@ SALT = "salt$"
 
 @dataclass(frozen=True)
 class Salted:
-    """Rows of which some keys have too many for one place. The column SALT spreads those: it has one of the numbers
-    that `salts` has for their key."""
+    """Rows in which some keys have too many rows for one partition. The column SALT spreads these rows: it holds one of
+    the key's numbers in `salts`."""
 
     rows: Rows
     salts: Mapping[tuple[int, ...], Sequence[int]]
 
 
 def salts_of(columns: Sequence[str], salts: Mapping[tuple[int, ...], Sequence[int]]) -> str:
-    """All salts of the key in these columns; a key with few rows has one."""
+    """An array of all salts of the key in these columns; a key that is not spread has one."""
     cases = []
     for key, numbers in salts.items():
         test = " AND ".join(f"{quoted(c)} = {literal(word)}" for c, word in zip(columns, key, strict=True))
@@ -47,17 +48,12 @@ def salts_of(columns: Sequence[str], salts: Mapping[tuple[int, ...], Sequence[in
 
 
 def everywhere(text: str, on: Sequence[str], salted: Salted) -> str:
-    """Rows that meet salted ones: those with such keys go wherever these are."""
+    """The rows that are joined with salted ones: a copy of each row for every salt of its key."""
     return f"SELECT *, explode({salts_of(on, salted.salts)}) AS {quoted(SALT)} FROM ({text})"
 
 
-def place_names(arity: int) -> list[str]:
-    """The columns of a frame of words; one of a relation without columns has c0."""
-    return [f"c{i}" for i in range(max(1, arity))]
-
-
 def renamed(schema: Schema, text: str, *more: str) -> str:
-    """Columns c0, c1, … under the names of a schema; and more that have theirs."""
+    """Columns c0, c1, … under the names of a schema, and `more` under their own."""
     if not schema:
         return f"SELECT 0L AS {quoted(EMPTY)} FROM ({text})"
     columns = [*(f"c{i} AS {quoted(c.name)}" for i, c in enumerate(schema)), *map(quoted, more)]
@@ -72,12 +68,12 @@ def numbered(schema: Schema, text: str) -> str:
 
 
 def in_order(names: Sequence[str], text: str) -> str:
-    """Just these columns."""
+    """The named columns of a text, in this order."""
     return f"SELECT {', '.join(map(quoted, names)) or f'0L AS {quoted(EMPTY)}'} FROM ({text})"
 
 
 def selected(columns: Sequence[str], text: str, conditions: Sequence[str], *more: str) -> str:
-    """These columns and what is added to them, where all conditions hold."""
+    """The named columns and `more` expressions, of the rows for which all conditions hold."""
     if columns and not conditions and not more:
         return text
     what = ", ".join([*map(quoted, columns), *more]) or f"0L AS {quoted(EMPTY)}"
@@ -94,20 +90,20 @@ def joined(
     picked: Sequence[tuple[str, str]],
     sides: Mapping[str, str],
 ) -> str:
-    """A join of `l` and `r`. `picked` are new names and the columns that get them, which stand on the side `sides`
-    says."""
+    """A join of `l` and `r`. `picked` are pairs of a new name and a column, which is on the side that `sides` has for
+    it."""
     what = ", ".join(f"{sides[old]}.{quoted(old)} AS {quoted(new)}" for new, old in picked) or f"0L AS {quoted(EMPTY)}"
     return f"SELECT {hint} {what} FROM ({left}) l {kind} ({right}) r ON {agreeing(on)}"
 
 
 def agreeing(on: Sequence[str]) -> str:
-    """`l` and `r` agree on these columns."""
+    """The condition that `l` and `r` agree on these columns."""
     return " AND ".join(f"l.{quoted(name)} = r.{quoted(name)}" for name in on) or "true"
 
 
-def in_one_place(text: str) -> str:
-    """Rows that are in one place, or become so. Also says it of those for which Spark has lost sight of it, and would
-    send them around: what joins and unions give."""
+def in_one_partition(text: str) -> str:
+    """The rows of a text, in one partition. For joins and unions of rows in one partition the hint is needed, too:
+    Spark does not know it of their results, and would shuffle them."""
     return f"SELECT /*+ COALESCE(1) */ * FROM ({text})"
 
 
@@ -122,5 +118,5 @@ def constant_rows(words: Iterable[Sequence[int]], arity: int) -> str:
     """
     rows = ", ".join(f"({', '.join(map(literal, row)) or '0L'})" for row in words)
     if not rows:
-        return f"SELECT {', '.join(f'0L AS {name}' for name in place_names(arity))} WHERE false"
-    return f"SELECT * FROM VALUES {rows} AS t({', '.join(place_names(arity))})"
+        return f"SELECT {', '.join(f'0L AS {name}' for name in column_names(arity))} WHERE false"
+    return f"SELECT * FROM VALUES {rows} AS t({', '.join(column_names(arity))})"

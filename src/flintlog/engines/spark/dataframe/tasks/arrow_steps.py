@@ -1,7 +1,6 @@
-"""Steps and folds over Arrow batches of words: what a Spark task does where SQL has not the meaning.
+"""Steps and folds over Arrow batches of words, for Spark tasks: those that SQL cannot express.
 
-Values that nobody has numbered yet leave a task as themselves, beside a word that means nothing: the driver numbers
-them.
+A value without a number leaves a task as a pickled value, beside a word without meaning: the driver numbers it.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from flintlog.types import NAN, NEGATIVE_NAN, Adt, Kind, Value
 if TYPE_CHECKING:
     from flintlog.engines.spark.dataframe.tasks.python_tasks import Report, Seed
 
-# Rows of a batch that an Each may make of one at most.
+# The most rows of a batch that an Each makes.
 BATCH_ROWS = 1 << 17
 
 Columns = dict[str, Array]
-# A worker runs many tasks; what they know stays from one to the next.
+# A worker runs many tasks, and keeps their machines from one task to the next.
 MOST_MACHINES = 4
 _machines: dict[str, tuple[Machine | None, int, int]] = {}
 
 
 def machine_of(seed: Seed, notify: Callable[[str], None]) -> Machine:
-    """The machine of a run, with all values that the seed has, and those that later seeds had which came before it."""
+    """The machine of a run, with all values of the seed. It may have more values, from a later seed of the same run."""
     machine, loaded, values = _machines.pop(seed.token, (None, 0, 0))
     if machine is None:
         machine = Machine(Words(seed.word_size), seed.functions, lambda message, span: None)
@@ -45,7 +44,7 @@ def machine_of(seed: Seed, notify: Callable[[str], None]) -> Machine:
         del _machines[next(iter(_machines))]
     pieces = seed.pieces()
     if len(pieces) > loaded:
-        machine.known.forget(values)  # what a task that was cut off had numbered for itself
+        machine.known.forget(values)  # a task that was killed may have numbered values of its own
         for piece in pieces[loaded:]:
             for value in piece():
                 machine.known.learn(len(machine.known), settled(value))
@@ -56,7 +55,7 @@ def machine_of(seed: Seed, notify: Callable[[str], None]) -> Machine:
 
 
 def settled(value: Value) -> Value:
-    """A value that has been sent: of NaN there are two objects in a process, not one for every arrival."""
+    """A value after unpickling, in which every NaN is one of the two NaN objects of the process."""
     if isinstance(value, float) and value != value:
         return NEGATIVE_NAN if math.copysign(1, value) < 0 else NAN
     if isinstance(value, Adt):
@@ -84,11 +83,11 @@ class _Writer:
         return self._record(words, fresh, pa.nulls(size, pa.string()))
 
     def forget(self) -> None:
-        """Takes back the numbers that were given since the last time: other tasks give the same to other values."""
+        """Forgets the values that this task has numbered: other tasks give their numbers to other values."""
         self.machine.known.forget(self.known)
 
     def last(self) -> Iterator[pa.RecordBatch]:
-        """What there is to say."""
+        """The warnings, as rows without values."""
         if self.messages and self.report.says:
             size = len(self.messages)
             words = [pa.array(np.zeros(size, np.int64)) for _ in range(max(1, len(self.kinds)))]
@@ -96,7 +95,7 @@ class _Writer:
             yield self._record(words, fresh, pa.array(list(self.messages), pa.string()))
 
     def _values_of(self, words: Array, kind: Kind) -> pa.Array:
-        """The values that have no number but here, and null elsewhere."""
+        """The pickled values that only this task has numbered, and null elsewhere."""
         numbers = words if kind is Kind.SYMBOL else words - 1
         values = self.machine.known.values
         pickled = [pickle.dumps(values[n], 5) if n >= self.known else None for n in numbers.tolist()]
@@ -123,7 +122,7 @@ def run_steps(
     output: Sequence[tuple[str, Scalar]],
     report: Report,
 ) -> Iterator[pa.RecordBatch]:
-    """What steps and projection make of rows that come in the order of the schema."""
+    """The result of steps and projection over rows with the columns of the schema."""
     messages: dict[str, None] = {}
     machine = machine_of(seed, lambda message: messages.setdefault(message))
     writer = _Writer(machine, [value.kind for _, value in output], report)
@@ -149,7 +148,7 @@ def _through(columns: Columns, size: int, stages: Sequence[VectorStage]) -> Batc
 
 
 class _TaskVectors(Vectors):
-    """The embedded engine's, but for ranges: they do not make more rows at a time than a batch should have."""
+    """As in the embedded engine, but a range gives at most BATCH_ROWS rows at a time."""
 
     def each(self, column: Column, ends: Sequence[Array], batch: Batch) -> Batches:
         kind, rows, found = column.kind, [], []
@@ -183,8 +182,8 @@ def run_fold(
     report: Report,
     present: bool,
 ) -> Iterator[pa.RecordBatch]:
-    """A row for each group: its `by` columns and the fold of its rows. Rows of a group come one after the other; with
-    `present`, the last column says 0 in a row that stands for a group without any."""
+    """A row for each group: its `by` columns and the fold of its rows, which are adjacent. With `present`, the last
+    column is 0 in a row that stands for an empty group."""
     messages: dict[str, None] = {}
     machine = machine_of(seed, lambda message: messages.setdefault(message))
     folder = _Folder(machine, schema, by, fold)
@@ -227,14 +226,14 @@ class _Folder:
     def __init__(self, machine: Machine, schema: Schema, by: Sequence[str], fold: Fold) -> None:
         self.machine, self.fold = machine, fold
         kinds = {column.name: column.kind for column in schema}
-        # What the first value is computed from; the machine may not know what other parts of a key stand for.
+        # Only the key columns that `init` reads: the machine may not have the values of others.
         first = [(i, name) for i, name in enumerate(by) if fold.init is not None and name in columns_of(fold.init)]
         self._read = [(i, kinds[name]) for i, name in first]
         self._init = machine.scalar(fold.init, {name: i for i, (_, name) in enumerate(first)}) if fold.init else None
         self._value = Vectors(machine).column(fold.value) if fold.value is not None else None
 
     def values(self, columns: Columns, size: int, there: Array) -> list[Any]:
-        """What is folded, row by row; of rows that stand for empty groups, nothing."""
+        """The value to fold of each row; None for rows that stand for empty groups."""
         values: list[Any] = [None] * size
         if self._value is None or not there.size:
             return values

@@ -1,5 +1,5 @@
-"""Steps and folds in Python tasks, as seen from the driver: what they need to know goes there, and the values they
-make are numbered here."""
+"""The driver's side of steps and folds in Python tasks: sends tasks the values that they need, and numbers the values
+that they make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flintlog.engines.spark.dataframe.sql.plans import Output
 from flintlog.engines.spark.dataframe.sql.scalars import is_native, quoted
 from flintlog.engines.spark.dataframe.sql.texts import agreeing, distinct, renamed
 from flintlog.engines.spark.dataframe.tasks.python_tasks import FoldTask, Piece, Report, Seed, StepsTask
-from flintlog.engines.spark.dataframe.workspace import Kept, Workspace
+from flintlog.engines.spark.dataframe.workspace import PersistedRows, Workspace
 from flintlog.ir.nodes import Aggregate, Let, Schema, Step
 from flintlog.ir.regex import matches
 from flintlog.ir.scalar import Call, Column, Compare, Condition, Const, Scalar
@@ -24,13 +24,12 @@ from flintlog.types import Kind
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The column that says whether a group has the row, or the row only stands for a group without any. No variable has
-# such a name.
+# The column with 1 in a row of a group, and 0 in a row that only stands for an empty group. No variable has this name.
 THERE = quoted("there$")
 
 
 class PythonSteps:
-    """`place` is that of the rule at hand, for what it does wrong."""
+    """`place` is the span of the rule whose plan is being made, for diagnostics."""
 
     def __init__(self, workspace: Workspace, context: Context) -> None:
         self.workspace, self.context = workspace, context
@@ -39,23 +38,23 @@ class PythonSteps:
         self._token = uuid4().hex
         self._sent: list[Any] = []
         self._known = 0
-        self._kept: list[Kept] = []
+        self._persisted: list[PersistedRows] = []
         self._views: list[str] = []
 
     def close(self) -> None:
-        """Takes back what tasks were sent."""
+        """Destroys the broadcasts that were sent to tasks."""
         for sent in self._sent:
             if not isinstance(sent, Piece):
                 sent.destroy()
         self._sent, self._known = [], 0
 
     def end_round(self) -> None:
-        """What was computed for the plans of a round goes."""
-        for kept in self._kept:
-            self.workspace.free(kept)
+        """Drops the rows and views that were made for the plans of a round."""
+        for rows in self._persisted:
+            self.workspace.free(rows)
         for view in self._views:
             self.workspace.forget(view)
-        self._kept, self._views = [], []
+        self._persisted, self._views = [], []
 
     def steps(self, text: str, schema: Schema, steps: Sequence[Step], output: Output) -> str:
         terms = [term for step in steps for term in terms_of(step)] + [value for _, value in output]
@@ -72,7 +71,7 @@ class PythonSteps:
         return renamed(tuple(Column(name, value.kind) for name, value in output), result)
 
     def fold(self, node: Aggregate, text: str, keys: str | None) -> str:
-        """Groups go to tasks whole, and sorted, so that no task keeps more than one."""
+        """Sends tasks whole groups, sorted, so that no task holds more than one group at a time."""
         schema, fold = node.input.schema, node.fold
         names = [quoted(column.name) for column in schema]
         present = keys is not None and fold.has_default
@@ -98,7 +97,8 @@ class PythonSteps:
     # --- Running ----------------------------------------------------------------------------------
 
     def _seed(self, looks: bool) -> Seed:
-        """What tasks have to know; values of symbols and records only if they look into them."""
+        """The seed of the tasks' machines. It has the values of symbols and records only if the task `looks` into
+        them."""
         if looks:
             values = self.context.machine().known.values
             if len(values) > self._known:
@@ -114,29 +114,29 @@ class PythonSteps:
         return self.workspace.spark.sparkContext.broadcast(list(values))
 
     def _run(self, frame: DataFrame, task: StepsTask | FoldTask, report: Report, kinds: Sequence[Kind]) -> str:
-        """A text that selects c0, c1, … of what tasks return."""
+        """A text that selects the columns c0, c1, … of the rows that tasks return."""
         result = frame.mapInArrow(task, report.schema())
         if not report.is_needed:
             view = self.workspace.view(result)
             self._views.append(view)
             return f"SELECT {_words(len(kinds))} FROM {view}"
-        kept = self.workspace.keep([result])[0]
-        self._kept.append(kept)
-        self._hear(kept, report)
-        numbers = self._numbered(kept, report)
-        return _replaced(kept.view, numbers, report, kinds)
+        rows = self.workspace.persist([result])[0]
+        self._persisted.append(rows)
+        self._notify(rows, report)
+        numbers = self._numbered(rows, report)
+        return _replaced(rows.view, numbers, report, kinds)
 
-    def _hear(self, kept: Kept, report: Report) -> None:
-        if report.says and kept.rows:
-            for row in self.workspace.sql(f"SELECT DISTINCT m FROM {kept.view} WHERE m IS NOT NULL").collect():
+    def _notify(self, rows: PersistedRows, report: Report) -> None:
+        if report.says and rows.rows:
+            for row in self.workspace.sql(f"SELECT DISTINCT m FROM {rows.view} WHERE m IS NOT NULL").collect():
                 self.context.notify(row[0], self.place)
 
-    def _numbered(self, kept: Kept, report: Report) -> str | None:
-        """A view of new values and the numbers they have got."""
+    def _numbered(self, rows: PersistedRows, report: Report) -> str | None:
+        """A view of the new values and their numbers; None if there are no new values."""
         columns = [f"v{i}" for i, fresh in enumerate(report.fresh) if fresh]
-        if not columns or not kept.rows:
+        if not columns or not rows.rows:
             return None
-        some = " UNION ALL ".join(f"SELECT {c} AS v FROM {kept.view} WHERE {c} IS NOT NULL" for c in columns)
+        some = " UNION ALL ".join(f"SELECT {c} AS v FROM {rows.view} WHERE {c} IS NOT NULL" for c in columns)
         found = [bytes(row[0]) for row in self.workspace.sql(distinct(some)).collect()]
         if not found:
             return None
@@ -155,7 +155,7 @@ def _words(arity: int) -> str:
 
 
 def _replaced(view: str, numbers: str | None, report: Report, kinds: Sequence[Kind]) -> str:
-    """The rows of a view, new values by their numbers."""
+    """The rows of a view, with the numbers of new values in place of these."""
     said = " WHERE t.m IS NULL" if report.says else ""
     if numbers is None:
         return f"SELECT {_words(len(kinds))} FROM {view} t{said}"
@@ -170,7 +170,7 @@ def _replaced(view: str, numbers: str | None, report: Report, kinds: Sequence[Ki
     return f"SELECT {hint} {', '.join(what)} FROM {view} t{''.join(joins)}{said}"
 
 
-# --- What terms do --------------------------------------------------------------------------------
+# --- Properties of terms --------------------------------------------------------------------------
 
 
 def _terms(node: Aggregate) -> list[Scalar]:
@@ -182,23 +182,23 @@ def _is_interned(kind: Kind) -> bool:
 
 
 def _makes(scalar: Scalar) -> bool:
-    """Whether an expression may have a value that nobody has numbered: parts of records have no numbers either."""
+    """Whether an expression may have a value without a number. Parts of records have no numbers either."""
     return not isinstance(scalar, Column | Const) and _is_interned(scalar.kind)
 
 
 def _is_made(scalar: Scalar, made: Collection[str]) -> bool:
-    """Whether an expression may have such a value, given the columns that may."""
+    """Whether an expression may have a value without a number, given the columns (`made`) that may."""
     return _makes(scalar) or (isinstance(scalar, Column) and scalar.name in made)
 
 
 def _looks(term: Scalar | Condition) -> bool:
-    """Whether a task has to know what words stand for, to evaluate a term."""
+    """Whether a task needs the values behind words to evaluate a term."""
     interned = [scalar for scalar in walk_scalar(term) if _is_interned(scalar.kind)]
     return any(isinstance(scalar, Const) for scalar in interned) or (bool(interned) and not is_native(term))
 
 
 def _may_say(term: Scalar | Condition) -> bool:
-    """Whether a term may find something odd."""
+    """Whether evaluating a term may give a warning."""
     match term:
         case Compare("match" | "not_match", Const(str() as pattern, _), _):
             if matches(pattern, "") is None:

@@ -1,4 +1,5 @@
-"""What plans leave to Python: objects that are pickled into Spark's tasks, and what comes back from them."""
+"""The functions that plans run in Python tasks: objects that are pickled into the tasks, and the errors that come
+back."""
 
 from __future__ import annotations
 
@@ -25,14 +26,15 @@ _FAILURE = re.compile(r"flintlog-failure:([A-Za-z0-9+/=]+):")
 
 @dataclass(frozen=True)
 class Piece:
-    """Values inside of a plan, where there are no broadcasts."""
+    """Values that travel inside a plan, for Spark Connect, which has no broadcasts."""
 
     value: Sequence[Value]
 
 
 @dataclass(frozen=True)
 class Seed:
-    """What a task's machine grows from. `sent` are broadcasts of lists of values, or pieces."""
+    """The settings and values from which a task makes its machine. `sent` are broadcasts of lists of values, or
+    pieces."""
 
     token: str
     word_size: int
@@ -46,7 +48,8 @@ class Seed:
 
 @dataclass(frozen=True)
 class Report:
-    """How rows leave a task: whether a column's values may be new, and whether the task may have something to say."""
+    """The layout of a task's result: `fresh` tells for each column whether it may have new values, `says` whether there
+    is a column for warnings."""
 
     fresh: tuple[bool, ...]
     says: bool
@@ -63,7 +66,7 @@ class Report:
 
 @dataclass(frozen=True)
 class StepsTask:
-    """Steps and projection."""
+    """Runs steps and a projection."""
 
     seed: Seed
     schema: Schema
@@ -82,7 +85,7 @@ class StepsTask:
 
 @dataclass(frozen=True)
 class FoldTask:
-    """A fold over groups; rows of a group come one after the other."""
+    """Folds groups; the rows of a group are adjacent."""
 
     seed: Seed
     schema: Schema
@@ -101,7 +104,7 @@ class FoldTask:
 
 
 def _explaining(rows: Iterator[pa.RecordBatch], place: Span) -> Iterator[pa.RecordBatch]:
-    """What the program does wrong, in words that `failure_in` finds again in Spark's message."""
+    """The rows. Mistakes of the program become errors that `failure_in` finds in Spark's message."""
     try:
         with deep_recursion():
             yield from rows
@@ -117,6 +120,6 @@ def _failure(diagnostics: Sequence[Diagnostic]) -> RuntimeError:
 
 
 def failure_in(error: BaseException) -> FlintlogError | None:
-    """What a task had to say, if Spark's exception comes from one of these."""
+    """The program's mistakes that a task has found, if they are the cause of Spark's exception."""
     found = _FAILURE.search(str(error))
     return FlintlogError(pickle.loads(base64.b64decode(found[1]))) if found else None
