@@ -186,7 +186,7 @@ def _times(courses: Sequence[Course]) -> str:
         return ""
     *fewer, _ = sorted(by_times)
     lines = [f"- {times} ×: {'; '.join(by_times[times])}" for times in fewer]
-    return "\n".join(["Measured fewer times than the others, as they take long:", "", *lines])
+    return "\n".join(["Measured fewer times, because they take long:", "", *lines])
 
 
 def _epochs(courses: Sequence[Course]) -> str:

@@ -73,9 +73,11 @@ def test_decisions_are_one_page(page: Path) -> None:
 
 
 def test_cited_source_files_exist() -> None:
-    """A page names a file of the source in backticks, by the end of its path: `passes/sequence.py`."""
+    """A page or a docstring names a file of the source in backticks, by the end of its path: `passes/sequence.py`."""
     files = [path.as_posix() for folder in ("src", *_CITING, "scripts") for path in (ROOT / folder).rglob("*.py")]
     pages = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "benchmarks").rglob("*.md")]
-    for page in pages:
-        for name in re.findall(r"`([\w./-]*\w\.py)`", page.read_text()):
-            assert any(file.endswith(f"/{name}") for file in files), f"{page} cites {name}"
+    cited = [(page, name) for page in pages for name in re.findall(r"`([\w./-]*\w\.py)`", page.read_text())]
+    for source in (ROOT / "src").rglob("*.py"):  # a name without a folder may be a user's file there
+        cited += [(source, name) for name in re.findall(r"`([\w./-]+/\w+\.py)`", source.read_text())]
+    for place, name in cited:
+        assert any(file.endswith(f"/{name}") for file in files), f"{place} cites {name}"
