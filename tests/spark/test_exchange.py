@@ -144,7 +144,7 @@ def test_a_rank_that_never_comes_is_an_error_in_time() -> None:
     with Rendezvous(3, HERE, join_seconds=0.4) as rendezvous:
         errors = _join_in_threads(rendezvous, [(0, 1), (2, 1)])
         assert [type(error) for error in errors] == [RanksMissing] * 2
-        assert "1 did not come within 0.4 s" in str(errors[0])
+        assert "did not reach the driver within 0.4 s: 1" in str(errors[0])
         assert rendezvous.absent == [1]
 
 

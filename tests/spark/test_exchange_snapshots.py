@@ -77,7 +77,7 @@ def test_a_part_under_the_name_of_another(tmp_path: Path) -> None:
     snapshots.write(1, 0, TABLES)
     part = _part(tmp_path)
     part.rename(tmp_path / part.name.replace("part-00000", "part-00001"))
-    with pytest.raises(SnapshotDamaged, match="something else than its name says"):
+    with pytest.raises(SnapshotDamaged, match="another snapshot than its name says"):
         snapshots.read(1, 1)
 
 

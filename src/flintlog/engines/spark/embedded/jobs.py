@@ -20,6 +20,7 @@ from flintlog.engines.spark.embedded.tagged import messages_of, output_schema, t
 from flintlog.engines.spark.embedded.tasks import DecomposedTask, ResidentTask, SingleTask, Work
 from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
+from flintlog.engines.spark.exchange.ticket import Ticket
 from flintlog.engines.spark.failures import wants_slots
 from flintlog.engines.spark.sessions.session import await_slots, is_connect
 from flintlog.engines.spark.strata.choose import Segment
@@ -133,7 +134,7 @@ class Jobs:
                 if rendezvous.failure is not None:
                     raise FlintlogError(pickle.loads(rendezvous.failure)) from None
                 if rendezvous.absent:
-                    raise FlintlogError([_too_few_slots(segment, ranks, rendezvous.absent)]) from None
+                    raise FlintlogError([_too_few_slots(segment, ticket, rendezvous.absent)]) from None
                 raise
             finally:
                 if snapshots is not None:
@@ -325,10 +326,12 @@ class _ResidentProgress:
         self.say(Progress(self.place + now.stratum, self.of, now.round, name, now.total_rows, delta=now.delta_rows))
 
 
-def _too_few_slots(segment: Segment, ranks: int, absent: Sequence[int]) -> Diagnostic:
+def _too_few_slots(segment: Segment, ticket: Ticket, absent: Sequence[int]) -> Diagnostic:
     names = ", ".join(name for stratum in segment.strata for name in stratum.relations)
-    message = f"{names} (resident): {len(absent)} of {ranks} tasks did not come"
-    return Diagnostic("E932", message, note="are there fewer free slots? fewer --partitions, or another --strategy")
+    where = f"the driver at {ticket.host}:{ticket.port} within {ticket.join_seconds:g} s"
+    message = f"{names} (resident): {len(absent)} of {ticket.ranks} tasks did not reach {where}"
+    note = "all tasks have to run at once: free as many slots, or use fewer --partitions or another --strategy"
+    return Diagnostic("E932", message, note=note)
 
 
 def owner_column(words: Column, tasks: int) -> Column:

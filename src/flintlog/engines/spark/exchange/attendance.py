@@ -1,7 +1,7 @@
-"""Which ranks are here, and when they are complete. No connections and no clock: only decisions.
+"""Decides when the ranks of a run are complete, and which of them have to end. Has no connections and no clock.
 
-Spark restarts a barrier stage as a whole: the ranks of one run come again, each time with a higher attempt, and those
-of the last time may be about still. Only ranks that belong together may be given each other's addresses.
+Spark restarts a barrier stage as a whole: all ranks of the run register again, each time with a higher attempt, while
+tasks of the last attempt may still run. Only ranks of one attempt may get each other's addresses.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SETTLE_SECONDS = 3.0
 
 @dataclass(eq=False)
 class Member:
-    """A rank that has come: `address` is where the others reach it, `line` what the driver tells it things by, and
-    `generation` the one it belongs to, once that is complete."""
+    """A rank that has registered: `address` is for the other ranks, `line` is its control connection, and `generation`
+    is the generation to which it belongs, once that is complete."""
 
     rank: int
     attempt: int
@@ -28,12 +28,12 @@ class Member:
     generation: int = 0
 
 
-# Who is to be told that it is over, and why.
+# The members whose run is over, each with the reason to tell it.
 Told = list[tuple[Member, Ending]]
 
 
 class Attendance:
-    """Ranks wait until all are here, then run as one generation, until one is lost or they leave in good order."""
+    """Ranks wait until all have registered, then run as one generation until one is lost or all have finished."""
 
     def __init__(self, ranks: int, join_seconds: float) -> None:
         self.ranks, self.join_seconds = ranks, join_seconds
@@ -44,12 +44,12 @@ class Attendance:
         self._oldest_valid = -1
 
     def register(self, member: Member) -> Told:
-        """A newer attempt takes the place of an older one and ends the generation that one ran in."""
+        """A newer attempt replaces an older one, and ends the generation in which the older one ran."""
         before = self._newest.get(member.rank, -1)
         if member.attempt < max(before, self._oldest_valid):
             return [(member, SUPERSEDED)]
         if 0 <= before < member.attempt:
-            # Attempts are numbered in order of their start: what is not newer than a replaced one belongs to it.
+            # Attempts are numbered in order of their start: no rank with an older number can be of the new attempt.
             self._oldest_valid = max(self._oldest_valid, before + 1)
         stale = [m for m in self.waiting.values() if m.rank == member.rank or m.attempt < self._oldest_valid]
         if member.rank in self.running:
@@ -62,7 +62,8 @@ class Attendance:
         return [(old, SUPERSEDED) for old in stale]
 
     def leave(self, member: Member, in_good_order: bool) -> Told:
-        """A rank's connection has ended. Unless it had finished, the others of its generation cannot go on."""
+        """A rank's connection has ended. Unless the rank had finished, all other ranks of its generation have to
+        end."""
         if self.waiting.get(member.rank) is member:
             del self.waiting[member.rank]
         elif self.running.get(member.rank) is member:
@@ -83,7 +84,7 @@ class Attendance:
         return self.running
 
     def expire(self, now: float) -> Told:
-        """Those who have waited too long for the others."""
+        """The ranks that have waited too long for absent ones."""
         if not self.waiting or now < self._expiry():
             return []
         absent = [rank for rank in range(self.ranks) if rank not in self.waiting]
@@ -91,16 +92,16 @@ class Attendance:
         return [(member, missing(absent, self.join_seconds)) for member in given_up.values()]
 
     def next_event(self) -> float | None:
-        """When `assemble` or `expire` may have something to do although nothing happens."""
+        """The time at which `assemble` or `expire` has to be called again even if no rank comes or goes."""
         if not self.waiting:
             return None
         return self._settled() if len(self.waiting) == self.ranks else self._expiry()
 
     def _settled(self) -> float:
-        """From when on the waiting ranks are taken to belong together.
+        """The time from which the waiting ranks count as ranks of one attempt.
 
         Spark starts the tasks of a barrier stage together and numbers them in a row. Numbers that lie further apart
-        hint at a task of a lost stage that is about to be ended: better to wait for its successor.
+        hint at a task of a lost stage, which Spark is about to end: its successor may still come.
         """
         attempts = [member.attempt for member in self.waiting.values()]
         if max(attempts) - min(attempts) < self.ranks:

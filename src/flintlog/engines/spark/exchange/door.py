@@ -1,4 +1,4 @@
-"""A listener that lets in who knows the secret and is not held up by anybody else."""
+"""A listener for callers that know the secret of the run. Other callers cannot delay it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from flintlog.engines.spark.exchange.errors import Refused
 from flintlog.engines.spark.exchange.handshake import admit
 from flintlog.engines.spark.exchange.sockets import HANDSHAKE_SECONDS, close, tune
 
-# More strangers at once than this are turned away unheard; those who belong here come again.
+# So many callers may be proving themselves at once. Further ones are cut off; ranks call again.
 _AT_THE_DOOR = 256
 
 
 class Door:
     """Listens on one interface, at a port that the system chooses unless one is given. Every caller gets a thread, in
-    which it has `seconds` to prove itself; then that thread runs `welcome(connection)`. Others are cut off and counted.
-    """
+    which it has `seconds` to prove itself; then that thread runs `welcome(connection)`. A caller that fails is cut off
+    and counted."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Door:
         seconds: float = HANDSHAKE_SECONDS,
     ) -> None:
         self._secret, self._purpose, self._welcome, self._seconds = secret, purpose, welcome, seconds
-        self._places = threading.BoundedSemaphore(_AT_THE_DOOR)
+        self._slots = threading.BoundedSemaphore(_AT_THE_DOOR)
         self._strangers: set[socket.socket] = set()
         self._lock = threading.Lock()
         self.refused = 0
@@ -43,7 +43,7 @@ class Door:
         threading.Thread(target=self._accept, name="flintlog-door", daemon=True).start()
 
     def close(self) -> None:
-        """No more callers; those who have not yet proved themselves are cut off."""
+        """Stops listening, and cuts off callers that have not yet proved themselves."""
         with self._lock:
             self.closed = True
             strangers = list(self._strangers)
@@ -58,19 +58,19 @@ class Door:
             except TimeoutError:
                 continue
             except OSError:
-                # Closed, or out of file descriptors for the moment: strangers give theirs back at their deadline.
+                # Closed, or out of file descriptors: strangers give theirs back at their deadline.
                 if not self.closed:
                     time.sleep(0.05)
                 continue
-            if not self._places.acquire(blocking=False):
+            if not self._slots.acquire(blocking=False):
                 self._refuse(connection)
                 continue
             caller = threading.Thread(target=self._receive, args=(connection,), name="flintlog-caller", daemon=True)
             try:
                 caller.start()
             except RuntimeError:
-                # No more threads for the moment.
-                self._places.release()
+                # The system has no thread to spare at the moment.
+                self._slots.release()
                 self._refuse(connection)
 
     def _receive(self, connection: socket.socket) -> None:
@@ -91,7 +91,7 @@ class Door:
                 with self._lock:
                     self._strangers.discard(connection)
         finally:
-            self._places.release()
+            self._slots.release()
         self._welcome(connection)
 
     def _refuse(self, connection: socket.socket) -> None:
@@ -108,7 +108,7 @@ def _listener(host: str, port: int, backlog: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(backlog)
-        # Not every system wakes a thread that accepts when the listener is closed under it.
+        # On some systems, closing a listener does not wake the thread that waits in accept().
         listener.settimeout(0.5)
     except OSError:
         listener.close()

@@ -1,4 +1,4 @@
-"""How the driver tells a rank that its run is over, as a frame of the control connection."""
+"""The frames by which the driver tells a rank that its run is over, and the error that a rank raises for each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def missing(ranks: list[int], seconds: float) -> Ending:
 
 
 def as_error(ending: Ending) -> ExchangeError:
-    """What a rank raises for it.
+    """The error that a rank raises for an ending.
 
     >>> as_error(lost(2))
     PeerLost(2)
@@ -45,6 +45,6 @@ def as_error(ending: Ending) -> ExchangeError:
             return Superseded("a newer attempt has taken over")
         case "missing":
             absent = ", ".join(map(str, ending["ranks"]))
-            return RanksMissing(f"of the ranks, {absent} did not come within {ending['seconds']:g} s")
+            return RanksMissing(f"ranks that did not reach the driver within {ending['seconds']:g} s: {absent}")
         case _:
             return DriverGone("the driver has ended the run")

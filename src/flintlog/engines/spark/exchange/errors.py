@@ -1,45 +1,46 @@
-"""Why an exchange ended. What a rank raises is never a wrong answer: it is one of these."""
+"""The errors with which an exchange ends. A rank that cannot continue raises one of them instead of giving a wrong
+answer."""
 
 from __future__ import annotations
 
 
 class ExchangeError(Exception):
-    """The ranks cannot go on together. Another attempt may."""
+    """The ranks cannot continue together. Another attempt may succeed."""
 
 
 class PeerLost(ExchangeError):
-    """A rank went away in the middle of the run: its process died or its machine vanished."""
+    """A rank was lost during the run: its process died or its machine vanished."""
 
     def __init__(self, rank: int) -> None:
         super().__init__(rank)
         self.rank = rank
 
     def __str__(self) -> str:
-        return f"rank {self.rank} went away in the middle of the run"
+        return f"rank {self.rank} was lost during the run"
 
 
 class DriverGone(ExchangeError):
-    """The driver ended the run, or is no more."""
+    """The driver ended the run, or died."""
 
 
 class RunFailed(ExchangeError):
-    """Some rank found that the run cannot succeed; the driver has its reasons. Another attempt would fail too."""
+    """A rank found that the run cannot succeed, and told the driver why. Another attempt would fail too."""
 
 
 class Superseded(ExchangeError):
-    """This attempt is an old one: newer attempts of the same ranks have taken over."""
+    """Newer attempts of the same ranks have replaced this one."""
 
 
 class RanksMissing(ExchangeError):
-    """Not all ranks came in time: as a rule there are fewer free slots than ranks."""
+    """Some ranks did not reach the driver in time: as a rule there are fewer free slots than ranks."""
 
 
 class Refused(ExchangeError):
-    """The other side does not know the secret of the run, or does not speak our language."""
+    """The other side does not know the secret of the run, or does not speak this protocol."""
 
 
 class ProtocolError(ExchangeError):
-    """What arrived is not what was to arrive: a bug, or two ranks that are not at the same round."""
+    """The bytes that arrived are not the expected message: a bug, or two ranks that are not in the same round."""
 
 
 class SnapshotDamaged(ExchangeError):

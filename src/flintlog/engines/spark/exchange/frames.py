@@ -4,9 +4,9 @@
     table    the numbers; for each batch its tag, its number of columns and its number of rows
     pieces   for each batch, for every PIECE bytes of it: length, Arrow record batch in IPC form
 
-Rows travel in pieces, made when their turn comes, so that neither side holds a large message twice. A batch of one
-piece is not copied after it has arrived: its columns are views of the received bytes. The schema is not sent; it
-follows from the number of columns. Batches without columns or without rows have no pieces: the table says it all.
+Rows travel in pieces, each made just before it is sent, so that neither side holds a large message twice. A batch of
+one piece is not copied after it has arrived: its columns are views of the received bytes. The schema is not sent; it
+follows from the number of columns. Batches without columns or without rows have no pieces.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _HEAD = struct.Struct("<4sIQQ")
 _MAGIC = b"FLM1"
 _ENTRY = struct.Struct("<qQQ")
 _LENGTH = struct.Struct("<Q")
-# What the flatbuffer of a record batch and the padding of its buffers may add to the words.
+# The most bytes that the flatbuffer of a record batch and the padding of its buffers add to the words.
 _OVERHEAD = 4096
 
 Decoder = Generator[memoryview, None, Message]
 
 
 def encode(message: Message, sequence: int) -> Iterator[memoryview | bytes]:
-    """The bytes of a message in order; small neighbours come together, so that a small message is one buffer."""
+    """The bytes of a message in order. Small adjacent buffers are joined, so that a small message is one buffer."""
     gathered = bytearray(_HEAD.pack(_MAGIC, sequence & 0xFFFFFFFF, len(message.numbers), len(message.batches)))
     gathered += struct.pack(f"<{len(message.numbers)}q", *message.numbers)
     for batch in message.batches:
@@ -58,10 +58,8 @@ def encode(message: Message, sequence: int) -> Iterator[memoryview | bytes]:
 
 
 def decode(sequence: int) -> Decoder:
-    """A reader that asks for its bytes: it yields a buffer, goes on when that has been filled, and returns the message.
-
-    Raises ProtocolError when the bytes are not those of message number `sequence`.
-    """
+    """A generator that reads a message: it yields buffers, each to be filled before the next step, and returns the
+    message. Raises ProtocolError when the bytes are not those of message number `sequence`."""
     head = bytearray(_HEAD.size)
     yield memoryview(head)
     magic, number, numbers, batches = _HEAD.unpack(head)
@@ -93,7 +91,7 @@ def _decode_piece(width: int, rows: int) -> Generator[memoryview, None, list[Col
     prefix = bytearray(_LENGTH.size)
     yield memoryview(prefix)
     (length,) = _LENGTH.unpack(prefix)
-    # Sixteen bytes for each column's place in the flatbuffer and 64 for its padding are more than enough.
+    # A column takes at most 16 bytes of the flatbuffer, and 64 bytes of padding.
     if not width * rows * 8 <= length <= width * (rows * 8 + 256) + _OVERHEAD:
         raise ProtocolError(f"a piece of {length} bytes for {rows} rows of {width} columns")
     received = np.empty(length, np.uint8)
@@ -105,10 +103,10 @@ def _decode_piece(width: int, rows: int) -> Generator[memoryview, None, list[Col
         raise ProtocolError(f"a piece that is no Arrow batch: {error}") from error
     if batch.num_rows != rows:
         raise ProtocolError(f"a piece of {batch.num_rows} rows instead of {rows}")
-    # Views of our own array and not Arrow's, because those could not be written to: compiled kernels want one kind.
+    # Views of our own array, because Arrow's are read-only, and compiled kernels take writable arrays.
     origin = buffer.address
-    places = (column.buffers()[1].address - origin for column in batch.columns)
-    return [received[place : place + rows * 8].view(np.int64) for place in places]
+    offsets = (column.buffers()[1].address - origin for column in batch.columns)
+    return [received[offset : offset + rows * 8].view(np.int64) for offset in offsets]
 
 
 def _spans(width: int, rows: int) -> Iterator[tuple[int, int]]:

@@ -7,9 +7,10 @@ every message has a fixed length, and nothing is parsed before the proof:
     caller   -> listener  GREETING, 32 random bytes b, HMAC(secret, "caller",   purpose, a, b)
     listener -> caller                                 HMAC(secret, "listener", purpose, a, b)
 
-The purpose names the listener (the driver, or a rank), so that a proof made for one is worthless at another. The labels
-of the sides differ, so that nobody can be made to answer its own challenge. The connection is not encrypted afterwards:
-this keeps strangers out, not somebody who can alter packets under way, as with Spark's own connections by default.
+The purpose names the listener (the driver, or a rank), so that a proof made for one listener is worthless at another.
+The labels of the sides differ, so that no side can be made to answer its own challenge. The connection is not encrypted
+afterwards: the handshake keeps out strangers, but no attacker who can alter packets on the network. Spark's own
+connections are like that by default.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def admit(connection: socket.socket, secret: bytes, purpose: bytes, seconds: flo
     deadline = time.monotonic() + seconds
     ours = os.urandom(NONCE)
     _send(connection, GREETING + ours, deadline)
-    # The greeting by itself first, so that whoever speaks something else is refused at its first bytes.
+    # The greeting is read first, so that a caller with another protocol is refused at its first bytes.
     if receive_exactly(connection, len(GREETING), deadline) != GREETING:
         raise Refused("a caller that does not speak the exchange's language")
     answer = receive_exactly(connection, NONCE + PROOF, deadline)
@@ -50,7 +51,7 @@ def admit(connection: socket.socket, secret: bytes, purpose: bytes, seconds: flo
 def introduce(connection: socket.socket, secret: bytes, purpose: bytes, seconds: float) -> None:
     """The caller's side: raises Refused or OSError unless the listener proves itself within `seconds`.
 
-    A ConnectionError means that the listener has turned us away unheard.
+    A ConnectionError means that the listener has cut off the connection before the handshake.
     """
     deadline = time.monotonic() + seconds
     challenge = receive_exactly(connection, len(GREETING) + NONCE, deadline)
@@ -67,7 +68,8 @@ def introduce(connection: socket.socket, secret: bytes, purpose: bytes, seconds:
 
 
 def receive_exactly(connection: socket.socket, count: int, deadline: float) -> bytes:
-    """That many bytes. Raises ConnectionError at its end and TimeoutError at the deadline, however they drip."""
+    """`count` bytes. Raises ConnectionError if the connection ends, and TimeoutError at the deadline, even if single
+    bytes keep coming."""
     received = b""
     while len(received) < count:
         connection.settimeout(_left(deadline))

@@ -1,4 +1,4 @@
-"""How a task becomes a rank: it comes to the driver, waits until all are there, and connects to every other rank."""
+"""Makes a task a rank: it registers with the driver, waits until all ranks have, and connects to every other rank."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from flintlog.engines.spark.exchange.sockets import HANDSHAKE_SECONDS, call, clo
 from flintlog.engines.spark.exchange.ticket import Ticket
 from flintlog.engines.spark.exchange.verdict import heed, verdict
 
-# What a caller says first at another rank's door: the generation and the rank it belongs to.
+# The first bytes of a caller at another rank's door: its generation and its rank.
 _HELLO = struct.Struct("<QQ")
 _CONNECT_SECONDS = 30.0
 _GLANCE_SECONDS = 0.05
 
-# Generation, rank and connection of whoever has called.
+# Generation, rank and connection of each caller.
 Callers = queue.SimpleQueue[tuple[int, int, socket.socket]]
 
 
 @dataclass
 class Joined:
-    """The connections of a rank that has joined, and what the driver told it."""
+    """The connections of a rank that has joined, with the generation and the complete snapshots that the driver
+    named."""
 
     line: Line
     peers: dict[int, socket.socket]
@@ -38,12 +39,12 @@ class Joined:
 
 
 def join(ticket: Ticket, rank: int, attempt: int) -> Joined:
-    """Comes back when all ranks of one generation are connected; raises an ExchangeError otherwise."""
+    """Returns when all ranks of one generation are connected; raises an ExchangeError otherwise."""
     with contextlib.ExitStack() as on_failure:
         line = _reach_driver(ticket)
         on_failure.callback(line.close)
         callers: Callers = queue.SimpleQueue()
-        # The address by which we reach the driver: it is the one on the network that the machines share.
+        # The address from which we reach the driver is on the network that all machines share.
         door = Door(line.local_host, ticket.secret, rank_purpose(rank), lambda caller: _hello(caller, callers))
         try:
             go = _register(line, ticket, rank, attempt, door.port)
@@ -73,8 +74,8 @@ def _reach_driver(ticket: Ticket) -> Line:
 
 
 def _register(line: Line, ticket: Ticket, rank: int, attempt: int, port: int) -> Frame:
-    """Waits at the driver until all are there; gives its word to go."""
-    # The driver keeps the time; ours is for a driver that does not answer any more.
+    """Registers, and waits for the driver's frame `go`, which it sends when all ranks have registered."""
+    # The driver watches the time; our deadline is for a driver that does not answer any more.
     seconds = ticket.join_seconds + _CONNECT_SECONDS
     deadline = time.monotonic() + seconds
     try:
@@ -86,7 +87,7 @@ def _register(line: Line, ticket: Ticket, rank: int, attempt: int, port: int) ->
                     return frame
     except OSError as error:
         raise DriverGone("the driver has closed its connection") from error
-    raise DriverGone(f"nothing was heard of the driver for {seconds:g} s")
+    raise DriverGone(f"the driver has not answered for {seconds:g} s")
 
 
 def _connect(ticket: Ticket, rank: int, go: Frame, peers: dict[int, socket.socket]) -> None:
@@ -102,7 +103,7 @@ def _connect(ticket: Ticket, rank: int, go: Frame, peers: dict[int, socket.socke
 
 
 def _hello(connection: socket.socket, callers: Callers) -> None:
-    """At the door, in the caller's own thread: somebody with the secret says which rank it is."""
+    """Reads the rank of a caller that has proved to know the secret. Runs in the caller's own thread."""
     try:
         hello = receive_exactly(connection, _HELLO.size, time.monotonic() + HANDSHAKE_SECONDS)
     except OSError:
@@ -123,7 +124,7 @@ def _await_callers(line: Line, rank: int, go: Frame, callers: Callers, peers: di
             if time.monotonic() > deadline:
                 raise PeerLost(min(absent)) from None
             continue
-        # Somebody of an earlier generation may have come upon a port that has been given out again.
+        # A rank of an earlier generation may call an address that belongs to this rank now.
         if generation == go["generation"] and peer in absent:
             peers[peer] = connection
         else:

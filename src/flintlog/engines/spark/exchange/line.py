@@ -1,4 +1,4 @@
-"""The control connection between the driver and a rank: small JSON frames, either way, at any time."""
+"""The control connection between the driver and a rank: either side may send small JSON frames at any time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Line:
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(None)
-        # A side that no longer reads must not hold up the other for ever.
+        # A side that no longer reads must not block the other for ever.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _SEND_SECONDS, 0))
         limit_unacknowledged(connection)
         self._connection = connection
@@ -47,7 +47,8 @@ class Line:
             self._connection.sendall(_LENGTH.pack(len(body)) + body)
 
     def ready(self) -> list[Frame]:
-        """The frames, without waiting. Raises ConnectionError after the last one of a line that has ended."""
+        """The frames that have arrived, without waiting. Raises ConnectionError once the line has ended and all its
+        frames were returned."""
         ended = False
         while not ended:
             try:
@@ -64,7 +65,7 @@ class Line:
         return frames
 
     def wait(self, seconds: float | None) -> list[Frame]:
-        """The next frames, at least one; none when the time is over. Raises ConnectionError at the end of the line."""
+        """The next frames, at least one; none after `seconds`. Raises ConnectionError at the end of the line."""
         deadline = None if seconds is None else time.monotonic() + seconds
         poll = select.poll()
         try:

@@ -22,8 +22,9 @@ _SNAPSHOTS_PER_GENERATION = 1_000_000
 
 
 class Mesh:
-    """Made by `join`, used by one thread. Left without an exception it tells the driver that this rank has finished;
-    left with one, or not left at all because the process died, it is a loss, and all other ranks raise PeerLost."""
+    """Made by `join`, used by one thread, as a context manager. Leaving it without an exception tells the driver that
+    this rank has finished. Leaving it with an exception, or the death of the process, is a loss: all other ranks raise
+    PeerLost."""
 
     def __init__(self, rank: int, ranks: int, joined: Joined) -> None:
         self.rank, self.ranks = rank, ranks
@@ -47,10 +48,10 @@ class Mesh:
         return cls(rank, ticket.ranks, join(ticket, rank, attempt))
 
     def exchange(self, out: Sequence[Message]) -> list[Message]:
-        """Sends out[i] to rank i and gives back what rank i sent here, once all messages are through, both ways.
+        """Sends out[i] to rank i; returns the messages of all ranks, in their order, once all are sent and received.
 
-        The own message is handed over as it is. Columns that arrive are writable and belong to the caller. Raises
-        PeerLost, RunFailed, Superseded or DriverGone; the mesh is of no use afterwards.
+        The rank's own message is returned as it is. The columns of the others are writable and belong to the caller.
+        Raises PeerLost, RunFailed, Superseded or DriverGone; the mesh cannot be used afterwards.
         """
         if len(out) != self.ranks:
             raise ValueError(f"{len(out)} messages for {self.ranks} ranks")
@@ -66,7 +67,8 @@ class Mesh:
         return messages
 
     def check(self) -> None:
-        """Raises what the driver has said about the end of the run. Does not wait: for long work between exchanges."""
+        """Raises an error if the driver has ended the run. Does not wait; to be called during long work between
+        exchanges."""
         try:
             frames = self._line.ready()
         except ConnectionError as error:
@@ -77,7 +79,7 @@ class Mesh:
                 self._complete = [*self._complete[-1:], frame["number"]]
 
     def report(self, stratum: int, round_: int, delta_rows: int, total_rows: int) -> None:
-        """Progress for the driver. Rounds may be shorter than anybody can read: a few reports a second get through."""
+        """Sends progress to the driver, but only a few reports a second: rounds may be shorter than that."""
         stratum_before, sent = self._progress
         now = time.monotonic()
         if stratum != stratum_before or now - sent >= _PROGRESS_SECONDS:
@@ -85,24 +87,24 @@ class Mesh:
             self._say("progress", numbers=[int(n) for n in (stratum, round_, delta_rows, total_rows)])
 
     def next_snapshot(self) -> int:
-        """The number of this rank's next snapshot: higher than any before it, and the same for all ranks that take
-        their snapshots at the same rounds. No two generations share a number, so that an old task that has not yet
-        noticed its end cannot write over a part of a new one."""
+        """The number of this rank's next snapshot: higher than all earlier ones, and the same for all ranks that take
+        their snapshots in the same rounds. No two generations share a number, so that an old task that has not yet
+        noticed its end cannot overwrite a part of a new snapshot."""
         self._snapshots_taken += 1
         return self.generation * _SNAPSHOTS_PER_GENERATION + self._snapshots_taken
 
     def snapshot_written(self, number: int) -> None:
-        """This rank's part is complete and in its place."""
+        """Tells the driver that this rank has written its part of a snapshot."""
         self._say("snapshot", number=number)
 
     @property
     def stale_before(self) -> int:
-        """Snapshots with lower numbers may go: two complete newer ones are there."""
+        """Snapshots with lower numbers may be removed: there are two newer complete ones."""
         return self._complete[-2] if len(self._complete) > 1 else 0
 
     def fail(self, payload: bytes) -> None:
         """Tells the driver why the run cannot succeed, however often it is tried. All other ranks raise RunFailed in
-        their exchange. Comes back when the driver has heard it."""
+        their exchange. Returns when the driver has confirmed it."""
         self._say("failed", payload=base64.b64encode(payload).decode())
         deadline = time.monotonic() + _FAIL_SECONDS
         with contextlib.suppress(ConnectionError):

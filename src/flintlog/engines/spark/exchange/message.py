@@ -1,4 +1,4 @@
-"""What one rank sends another in one round."""
+"""The message that one rank sends another in one round."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows of one relation: columns of machine words, all of the same length. What the tag says is for the ranks to
-    agree on. `rows` may be left out where there are columns; a relation without columns has nothing else.
+    """Rows of one relation: columns of machine words, all of the same length. The ranks agree on the meaning of `tag`.
+    `rows` may be left out where there are columns; for a relation without columns it is all there is.
 
     >>> import numpy as np
     >>> Batch(3, [np.arange(5)]).rows, Batch(4, [], 1).rows
@@ -39,7 +39,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Small numbers that everybody needs (the round, the count of new rows, …), and rows."""
+    """Small numbers for the receiver (the round, the count of new rows, …), and rows."""
 
     numbers: tuple[int, ...] = ()
     batches: Sequence[Batch] = field(default_factory=list)

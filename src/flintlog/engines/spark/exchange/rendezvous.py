@@ -1,4 +1,4 @@
-"""The driver's side: where the ranks of a run meet, report, and are told that it is over."""
+"""The driver's side of an exchange: ranks register and report here, and are told that their run is over."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOIN_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Report:
-    """How far a rank has come."""
+    """The progress of a rank."""
 
     rank: int
     stratum: int
@@ -36,7 +36,7 @@ class Report:
 
 
 class Rendezvous:
-    """Listens on `host` from its making to its end; tasks reach it as `advertised` where that differs.
+    """Listens on `host` until it is closed; tasks reach it as `advertised` where that differs.
 
     `on_progress` is called from threads of the rendezvous, never from two at once, and should return soon. Closing ends
     the exchanges of all ranks with an error.
@@ -73,12 +73,12 @@ class Rendezvous:
 
     @property
     def generation(self) -> int:
-        """How many times the ranks were complete: more than once means that some were lost."""
+        """How many times all ranks were complete: more than once if some were lost."""
         return self._attendance.generation
 
     @property
     def refused(self) -> int:
-        """How many callers were turned away."""
+        """How many callers were cut off because they did not prove themselves."""
         return self._door.refused
 
     @property
@@ -88,17 +88,17 @@ class Rendezvous:
 
     @property
     def failure(self) -> bytes | None:
-        """What the first rank that called `Mesh.fail` has said."""
+        """The payload of the first rank that called `Mesh.fail`."""
         return self._failure
 
     @property
     def absent(self) -> list[int]:
-        """The ranks for which the others have waited in vain: as a rule there are too few free slots."""
+        """The ranks that did not register in time: as a rule there are too few free slots."""
         return self._absent
 
     @property
     def addresses(self) -> dict[int, tuple[str, int]]:
-        """Where the ranks that are here listen, or listened while they gathered."""
+        """The addresses of the ranks that wait or run."""
         with self._changed:
             members = self._attendance.waiting | self._attendance.running
             return {rank: member.address for rank, member in members.items()}
@@ -108,7 +108,7 @@ class Rendezvous:
             if self._closed:
                 return
             self._closed = True
-            # From here on nobody is told that somebody was lost: they all go because of us.
+            # From here on no rank is told that another was lost: all of them end because of this.
             lines = list(self._lines)
             self._changed.notify_all()
         self._door.close()
@@ -127,7 +127,7 @@ class Rendezvous:
         self.close()
 
     def _keep(self) -> None:
-        """Brings complete generations together and sends away those who waited too long."""
+        """Starts complete generations, and ends ranks that have waited too long."""
         with self._changed:
             while not self._closed:
                 now = time.monotonic()
@@ -151,7 +151,7 @@ class Rendezvous:
                 )
 
     def _serve(self, connection: socket.socket) -> None:
-        """The thread of one rank's control connection, from its proof to its end."""
+        """Handles a rank's control connection until it ends, in a thread of its own."""
         line, member, orderly = Line(connection), None, False
         with self._changed:
             self._lines.add(line)
@@ -166,7 +166,7 @@ class Rendezvous:
                         orderly |= self._handle(frame, member)
                 frames = line.wait(None)
         except (OSError, ProtocolError, LookupError, TypeError, ValueError):
-            pass  # Gone, or out of its mind: either way it takes no further part.
+            pass  # The rank is gone, or sends nonsense: either way it takes no further part.
         finally:
             with self._changed:
                 self._lines.discard(line)
@@ -187,7 +187,7 @@ class Rendezvous:
         return member
 
     def _handle(self, frame: Frame, member: Member) -> bool:
-        """Takes note of what a rank says; whether that was its last word."""
+        """Handles a frame of a rank; returns whether it says that the rank has finished."""
         match frame["kind"]:
             case "progress":
                 report = Report(member.rank, *(int(number) for number in frame["numbers"]))
@@ -203,7 +203,7 @@ class Rendezvous:
 
     def _snapshot_written(self, number: int, member: Member) -> None:
         with self._changed:
-            # A generation that has just come to its end still counts: its last reports may be under way.
+            # A generation that has just ended still counts: its last frames may arrive now.
             if member.generation != self._attendance.generation:
                 return
             parts = self._written.setdefault(number, set())
@@ -220,7 +220,7 @@ class Rendezvous:
                 self._failure = payload
             others = {**self._attendance.waiting, **self._attendance.running}
             self._tell([(other, FAILED) for other in others.values() if other is not member])
-        # Only now may the one that failed close its connections: the others know already why.
+        # Only now may the failed rank close its connections: all other ranks have been told why.
         with contextlib.suppress(OSError):
             member.line.send("noted")
 

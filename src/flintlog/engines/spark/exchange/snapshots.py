@@ -1,4 +1,4 @@
-"""What the ranks hold, written where a later attempt finds it. Damage is an error, never a wrong answer.
+"""The relations of the ranks as files, from which a later attempt continues. Damage is an error, never a wrong answer.
 
 One file for each part, `snapshot-NUMBER-part-RANK-of-RANKS`:
 
@@ -47,40 +47,40 @@ class Snapshots:
     run: str = ""
 
     def write(self, number: int, rank: int, tables: Mapping[str, Sequence[Column]], extra: bytes = b"") -> None:
-        """Writes a rank's part: under another name first, so that a part with its right name is a whole one.
+        """Writes a rank's part: under another name first, so that a part under its own name is complete.
 
-        A relation without columns goes as word frames have it, with one column of zeros: a table without any would
-        lose its rows, and is refused.
+        A relation without columns needs a column of zeros, as in word frames: a table without columns would lose its
+        rows, and is refused.
         """
         for name, columns in tables.items():
             if not columns:
                 raise ValueError(f"table `{name}` has no columns")
         system, root = self._open()
         system.create_dir(root, recursive=True)
-        place = f"{root}/{self._part(number, rank)}"
-        # A name of its own for each writer: an old task that still runs may write the same part.
-        unfinished = f"{place}.writing-{os.urandom(6).hex()}"
+        path = f"{root}/{self._part(number, rank)}"
+        # Each writer has a name of its own: an old task that still runs may write the same part.
+        unfinished = f"{path}.writing-{os.urandom(6).hex()}"
         seal = hashlib.sha256()
         with system.open_output_stream(unfinished) as stream:
             for block in self._blocks(number, rank, tables, extra):
                 seal.update(block)
                 stream.write(block)
             stream.write(seal.digest())
-        system.move(unfinished, place)
+        system.move(unfinished, path)
 
     def read(self, number: int, rank: int) -> tuple[dict[str, list[Column]], bytes]:
-        """The tables and the extra bytes of a part. Raises SnapshotDamaged unless it is there, exactly as written."""
+        """The tables and the extra bytes of a part. Raises SnapshotDamaged unless the part is exactly as written."""
         system, root = self._open()
-        place = f"{root}/{self._part(number, rank)}"
+        path = f"{root}/{self._part(number, rank)}"
         try:
-            with system.open_input_file(place) as stream:
-                _verify_seal(stream, place)
+            with system.open_input_file(path) as stream:
+                _verify_seal(stream, path)
                 stream.seek(0)
-                return self._parse(stream, number, rank, place)
+                return self._parse(stream, number, rank, path)
         except FileNotFoundError as error:
-            raise SnapshotDamaged(f"{place} is missing") from error
+            raise SnapshotDamaged(f"{path} is missing") from error
         except (OSError, ProtocolError, ValueError, LookupError) as error:
-            raise SnapshotDamaged(f"{place} cannot be read: {error}") from error
+            raise SnapshotDamaged(f"{path} cannot be read: {error}") from error
 
     def prune(self, rank: int, before: int) -> None:
         """Removes a rank's parts of all snapshots with lower numbers, finished or not."""
@@ -106,7 +106,7 @@ class Snapshots:
     def _open(self) -> tuple[Any, str]:
         from pyarrow.fs import FileSystem
 
-        # Spark says s3a where everybody else says s3.
+        # Spark writes s3a for the scheme s3.
         directory = re.sub(r"^s3[an]://", "s3://", self.directory)
         if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", directory):
             directory = Path(directory).absolute().as_uri()
@@ -124,11 +124,11 @@ class Snapshots:
         yield _PREFACE.pack(_MAGIC, len(description)) + description + extra
         yield from encode(Message((), [Batch(tag, columns) for tag, columns in enumerate(tables.values())]), number)
 
-    def _parse(self, stream: Any, number: int, rank: int, place: str) -> tuple[dict[str, list[Column]], bytes]:
+    def _parse(self, stream: Any, number: int, rank: int, path: str) -> tuple[dict[str, list[Column]], bytes]:
         magic, length = _PREFACE.unpack(stream.read(_PREFACE.size))
         description = json.loads(stream.read(length))
         if magic != _MAGIC or not self._identity(number, rank).items() <= description.items():
-            raise SnapshotDamaged(f"{place} holds something else than its name says")
+            raise SnapshotDamaged(f"{path} holds another snapshot than its name says")
         extra = stream.read(description["extra"])
         batches = _read_message(stream, number).batches
         return {name: list(batch.columns) for name, batch in zip(description["tables"], batches, strict=True)}, extra
@@ -142,7 +142,7 @@ def _read_message(stream: Any, number: int) -> Any:
     while True:
         count = stream.readinto(unfilled)
         if not count:
-            raise ValueError("it ends too early")
+            raise ValueError("the file ends too early")
         unfilled = unfilled[count:]
         if not unfilled:
             try:
@@ -151,8 +151,8 @@ def _read_message(stream: Any, number: int) -> Any:
                 return end.value
 
 
-def _verify_seal(stream: Any, place: str) -> None:
-    # Before anything is believed: a length that has changed could ask for any amount of memory.
+def _verify_seal(stream: Any, path: str) -> None:
+    # Before the content is read: a changed length could demand any amount of memory.
     seal = hashlib.sha256()
     left = stream.size() - _SEAL
     while left > 0:
@@ -162,7 +162,7 @@ def _verify_seal(stream: Any, place: str) -> None:
         seal.update(block)
         left -= len(block)
     if left != 0 or stream.read(_SEAL) != seal.digest():
-        raise SnapshotDamaged(f"{place} is not as it was written")
+        raise SnapshotDamaged(f"{path} is not as it was written")
 
 
 def _parts(system: Any, root: str) -> list[tuple[str, int, int]]:
@@ -177,12 +177,12 @@ def _listing(system: Any, root: str) -> list[str]:
     return [info.base_name for info in system.get_file_info(FileSelector(root, allow_not_found=True))]
 
 
-def _remove(system: Any, place: str, *, directory: bool = False) -> None:
-    # What is gone already, or will not go, costs disk space and nothing else.
+def _remove(system: Any, path: str, *, directory: bool = False) -> None:
+    # A file that cannot be removed costs nothing but disk space.
     try:
         if directory:
-            system.delete_dir(place)
+            system.delete_dir(path)
         else:
-            system.delete_file(place)
+            system.delete_file(path)
     except OSError:
         pass

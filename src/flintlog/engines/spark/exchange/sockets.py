@@ -1,4 +1,4 @@
-"""How connections of an exchange are made and set up."""
+"""Makes and configures the connections of an exchange."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from flintlog.engines.spark.exchange.handshake import introduce
 
 HANDSHAKE_SECONDS = 10.0
 
-# A machine that vanishes is noticed after about half a minute on a connection where nothing is under way.
+# These settings notice after about half a minute that the machine behind an idle connection has vanished.
 _KEEPALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPALIVE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
 _UNACKNOWLEDGED_SECONDS = 30
 
 
 def tune(connection: socket.socket) -> None:
-    """For small messages without delay, and with probes while it is silent."""
+    """Sends small messages without delay, and probes while the connection is idle."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEPALIVE.items():
@@ -26,10 +26,10 @@ def tune(connection: socket.socket) -> None:
 
 
 def limit_unacknowledged(connection: socket.socket) -> None:
-    """Gives up a connection whose other side has acknowledged nothing for a while.
+    """Ends a connection whose other side has acknowledged nothing for a while.
 
-    Only for control connections, which somebody always reads: the kernel counts a closed window too, and a rank that
-    computes for minutes while a large delta waits for it is healthy.
+    Only for control connections, which have a reader at all times. The system also counts the time in which the other
+    side does not read, and a rank may compute for minutes while a large delta waits for it.
     """
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_SECONDS * 1000)
@@ -38,8 +38,8 @@ def limit_unacknowledged(connection: socket.socket) -> None:
 def call(address: tuple[str, int], secret: bytes, purpose: bytes, deadline: float) -> socket.socket:
     """A connection to a listener that has proved to know the secret.
 
-    A listener that is busy with strangers may turn us away before the handshake: then we come again until the deadline.
-    Raises Refused when it does not know the secret, OSError when it cannot be reached.
+    A listener with too many callers may cut us off before the handshake: then we call again until the deadline. Raises
+    Refused when the listener does not know the secret, OSError when it cannot be reached.
     """
     pause = 0.02
     while True:
@@ -61,7 +61,7 @@ def call(address: tuple[str, int], secret: bytes, purpose: bytes, deadline: floa
 
 
 def close(connection: socket.socket | None) -> None:
-    """Ends it at once, also for a thread that is blocked in it."""
+    """Ends a connection at once, also for a thread that waits in it."""
     if connection is not None:
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""What a task needs in order to join the others of its run."""
+"""The address and the secret by which a task joins its run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Ticket:
-    """Made by the driver, travels in the tasks' closure. Who has it may join the run, so it is never printed whole.
-
-    `join_seconds` is how long the ranks wait for each other.
-    """
+    """The driver makes it, and it travels in the tasks' closure. Its owner may join the run, so the secret is not
+    printed. `join_seconds` is how long the ranks wait for each other."""
 
     host: str
     port: int

@@ -1,7 +1,8 @@
-"""All ranks send to all ranks at once, in one thread.
+"""All ranks send to all ranks at once, each in one thread.
 
-Every connection is written to as far as it takes bytes and read as far as it has some, in turn: as all ranks do both at
-once, no amount of data can lock them up, and a small message costs one system call on either side.
+A rank writes to every connection as much as it takes, and reads as much as has arrived. Because all ranks read while
+they write, they cannot block each other, however large the messages; a small message costs one system call on either
+side.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Channel:
         self._connection = connection
         self._pieces: Iterator[memoryview | bytes] = iter(())
         self._unsent: memoryview | None = None
-        # A peer may be one message ahead of us, so a read may bring the beginning of the next one.
+        # A peer may be one message ahead of us, so a read may return the beginning of its next message.
         self._stash = memoryview(bytearray(_STASH))
         self._stashed = self._stash[:0]
         self._decoder: Decoder | None = None
@@ -46,7 +47,7 @@ class Channel:
 
     @property
     def events(self) -> int:
-        """What this channel waits for; nothing when both messages are through."""
+        """The poll events that this channel waits for; zero when it has sent and received its messages."""
         return (select.POLLIN if self.message is None else 0) | (select.POLLOUT if self._unsent is not None else 0)
 
     def push(self) -> None:
@@ -82,7 +83,7 @@ class Channel:
             self._stashed = self._stash[:count]
 
     def take_early(self) -> None:
-        """Uses what an earlier read has brought along."""
+        """Decodes bytes of this message that an earlier read has returned."""
         while self._stashed and self.message is None:
             self._take_stashed()
 
@@ -112,7 +113,7 @@ class Traffic:
     def __init__(self, rank: int, peers: Mapping[int, socket.socket], control: int) -> None:
         self._rank = rank
         ranks = len(peers) + 1
-        # Everybody begins with the next rank, so that not all of them throw themselves at the first.
+        # Each rank begins with the rank after it, so that not all of them send to the first one at once.
         self._channels = [Channel(peer, peers[peer]) for peer in ((rank + i) % ranks for i in range(1, ranks))]
         self._by_fileno = {channel.fileno: channel for channel in self._channels}
         self._control = control
@@ -122,7 +123,7 @@ class Traffic:
         self._own = _NOTHING
 
     def exchange(self, out: Sequence[Message]) -> list[Message] | None:
-        """The messages from all ranks, or None when interrupted: then `resume` goes on. Raises PeerLost."""
+        """The messages from all ranks, or None when interrupted: then `resume` continues. Raises PeerLost."""
         self._sequence += 1
         for channel in self._channels:
             channel.begin(out[channel.rank], self._sequence)
@@ -145,7 +146,7 @@ class Traffic:
             channel.close()
 
     def _serve(self, channel: Channel, events: int) -> bool:
-        """Moves what can be moved; whether that was the last of this channel."""
+        """Sends and receives without blocking; returns whether the channel has finished."""
         try:
             if events & ~select.POLLIN:
                 channel.push()
@@ -158,7 +159,7 @@ class Traffic:
         if wanted:
             self._poll.register(channel.fileno, wanted)
         else:
-            # A peer that has finished may close its connection while we wait for others: that is none of our business.
+            # A peer that has finished may close its connection while we wait for other ranks, which is no loss.
             with contextlib.suppress(KeyError):
                 self._poll.unregister(channel.fileno)
         return not wanted

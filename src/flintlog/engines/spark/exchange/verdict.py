@@ -1,4 +1,5 @@
-"""What a rank makes of the driver's word that the run is over, and of a peer's silence."""
+"""Turns the driver's frame that the run is over, or the end of a peer's connection, into the error that a rank
+raises."""
 
 from __future__ import annotations
 
@@ -12,15 +13,16 @@ _SECONDS = 1.0
 
 
 def heed(frames: list[Frame]) -> None:
-    """Raises what the driver says about the end of the run, if it says so."""
+    """Raises an error if one of the driver's frames says that the run is over."""
     for frame in frames:
         if frame["kind"] == END:
             raise as_error(frame)
 
 
 def verdict(line: Line, suspicion: PeerLost) -> ExchangeError:
-    """Why a peer's connection has ended. The peer may have left because of another one's death or a failure of the run;
-    the driver hears of it at the same time and knows the order, so it gets a moment to say."""
+    """The reason why a peer's connection has ended. The peer may have ended because a third rank died or the run
+    failed; the driver notices that at the same time, and knows the order of events, so we wait a moment for its
+    word."""
     deadline = time.monotonic() + _SECONDS
     try:
         while time.monotonic() < deadline:
