@@ -1,1 +1,2 @@
-"""A rule's tree as a conjunctive query, and the questions that engines ask of such queries and their strata."""
+"""Conjunctive queries made of rules' trees, and properties of rules and strata by which engines choose how to run
+them."""

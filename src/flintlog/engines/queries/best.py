@@ -13,7 +13,8 @@ from flintlog.types import Kind
 
 @dataclass(frozen=True)
 class Best:
-    """Of rows that agree elsewhere, the one with the smallest (sign 1) or largest (-1) value at `position` counts."""
+    """Of rows that agree in all other columns, only the one with the smallest (sign 1) or largest (-1) value at
+    `position` stays."""
 
     relation: str
     position: int
@@ -21,8 +22,8 @@ class Best:
 
 
 def best_of(program: Program, stratum: Stratum) -> Best | None:
-    """How a stratum's relation keeps best values, if kernels can do it: one relation, one such column of signed
-    numbers, and rules that read the relation once, so that only new rows matter."""
+    """The column of which a stratum keeps best values, if kernels can keep them: the stratum has a single relation with
+    one such column of signed numbers, and rules that read the relation at most once, so that only new rows matter."""
     if len(stratum.relations) != 1:
         return None
     relation = program.relations[stratum.relations[0]]
@@ -38,10 +39,10 @@ def best_of(program: Program, stratum: Stratum) -> Best | None:
 
 def _merged(program: Program, stratum: Stratum) -> Best | None:
     relation = program.relations[stratum.relations[0]]
-    places = [(i, merge) for i, merge in enumerate(relation.merge) if merge is not None]
-    if len(places) != 1 or stratum.subsumptions:
+    merged = [(i, merge) for i, merge in enumerate(relation.merge) if merge is not None]
+    if len(merged) != 1 or stratum.subsumptions:
         return None
-    position, merge = places[0]
+    position, merge = merged[0]
     if isinstance(merge, Call) and merge.op in ("min", "max"):
         return Best(relation.name, position, 1 if merge.op == "min" else -1)
     return None
@@ -53,8 +54,8 @@ def _subsumed(program: Program, stratum: Stratum) -> Best | None:
 
 
 def _order_of(subsumption: Subsumption) -> Best | None:
-    """The order that `r(x, a) <= r(x, b) :- b < a.` means, if it is one: two rows that agree but for one column, and a
-    comparison of that."""
+    """The order of a subsumption like `r(x, a) <= r(x, b) :- b < a.`, in which two rows agree in all columns but one,
+    and a comparison of that column is the whole condition; None for any other subsumption."""
     query = query_of(subsumption.body)
     match query.literals:
         case [

@@ -1,6 +1,6 @@
-"""A rule's tree -> a conjunctive query: literals over variables of its own, free to run in any order.
+"""Makes a conjunctive query of a rule's tree: literals over variables, which may run in any order.
 
-The tree says what a rule means; a query forgets in which order it said so, so that the planner can start at the delta.
+A tree fixes an order of joins; a query has none, so that a planner can start at the delta.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from flintlog.ir.visit import columns_of, relations_of, rewrite_condition, rewri
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The variables take the values of some row: of a relation, or of a node that is computed beforehand. `scan` is
-    the scan it came from, by which a delta is asked for."""
+    """The variables have the values of a row of a relation, or of a node that is computed beforehand. `scan` is the
+    origin of the literal in the tree."""
 
     source: str | Node
     variables: tuple[Column, ...]
@@ -42,7 +42,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Absent:
-    """No row of the node has these values in the columns `on` (some row has, if `wanted`)."""
+    """No row of the node has these values in the columns `on`; with `wanted`, some row has."""
 
     node: Node
     on: tuple[str, ...]
@@ -62,7 +62,7 @@ class Query:
 
 
 def query_of(node: Node) -> Query:
-    """The query of a node's rows; duplicates may come where the node has none."""
+    """The query for a node's rows. It may give rows several times that the node has once."""
     builder = _Builder()
     names = builder.visit(node)
     return Query(
@@ -192,7 +192,7 @@ def _column(scalar: Scalar) -> Column:
 
 
 def reads_inside(query: Query, relations: Collection[str]) -> bool:
-    """Whether one of these relations is read where only whole relations can be: in an aggregate, or by a test."""
+    """Whether an aggregate or a test, which need whole relations, reads one of these relations."""
     for literal in query.literals:
         node = literal.node if isinstance(literal, Absent) else literal.source if isinstance(literal, Rows) else ""
         if not isinstance(node, str) and not relations_of(node, {}).isdisjoint(relations):

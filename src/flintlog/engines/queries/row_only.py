@@ -1,4 +1,4 @@
-"""Strata that are evaluated row by row, because the kernels do not know what their relations do."""
+"""Tells which strata are evaluated row by row, because kernels cannot maintain their relations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from flintlog.ir.visit import node_terms, walk, walk_scalar
 
 
 def needs_rows(program: Program, stratum: Stratum) -> bool:
-    """Whether a stratum has what the kernels do not know: choices, merges, subsumption, counters. Best values they do
-    know."""
+    """Whether a stratum has choices, merges, subsumption or counters, which kernels lack; merges and subsumption that
+    keep best values do not count."""
     if best_of(program, stratum) is not None:
         return False
     relations = [program.relations[name] for name in stratum.relations]

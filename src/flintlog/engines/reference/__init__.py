@@ -1,1 +1,2 @@
-"""The parts of the reference engine, which others use, too: tables of Python rows, and closures that fill them."""
+"""The parts of the reference engine, on which other engines stand, too: tables of Python rows, and closures that fill
+them."""

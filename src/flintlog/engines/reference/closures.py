@@ -1,4 +1,4 @@
-"""Scalars, conditions and steps as Python closures over a row: how an interpreting engine evaluates them."""
+"""Compiles scalars, conditions and steps to Python closures over a row."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ Pipeline = Callable[[Iterable[Row]], Iterable[Row]]
 
 
 class Machine:
-    """What a closure needs beside its row: word size, the user's functions, counters, and the numbers that symbols and
-    records have when a program looks at them with `ord` or `as`."""
+    """The state that closures share: the word size, the user's functions, counters, and the numbers of symbols and
+    records, which a program can see with `ord` or `as`."""
 
     def __init__(self, words: Words, functions: Any, notify: Callable[[str, Span], None]) -> None:
         self.words = words
@@ -62,7 +62,7 @@ class Machine:
         if value is None:
             return 0
         number = self.known.number(value)
-        # Zero is nil among records; symbols start there.
+        # The word zero is nil among records, and the first symbol.
         return number if kind is Kind.SYMBOL else number + 1
 
     def intern(self, texts: Sequence[str]) -> list[int]:

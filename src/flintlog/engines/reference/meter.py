@@ -1,4 +1,4 @@
-"""How much an evaluation may look at before somebody else takes over."""
+"""Limits how many rows the reference engine looks at before the kernels take over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that relational nodes denote, computed with Python sets and dictionaries."""
+"""Computes the rows of relational nodes with Python sets and dictionaries."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ from flintlog.types import Row
 
 
 class NodeRows:
-    """Evaluates nodes over tables. While `delta_scan` is set, that one scan reads only `delta`, the last round's new
-    rows; all others read everything. Shared subplans read tables that do not change meanwhile. With `sorted_scans`,
-    rows come in the order of their words: a choice among rows depends on their order, and must not change from run to
-    run."""
+    """Evaluates nodes over tables. While `delta_scan` is set, that scan reads only `delta`, the last round's new rows;
+    all other scans read everything. Shared subplans must not read tables that change. With `sorted_scans`, rows come in
+    the order of their words: choices depend on the order of rows, and must not change from run to run."""
 
     def __init__(
         self,
@@ -78,7 +77,7 @@ class NodeRows:
         raise InternalError("naive", f"unknown node {node!r}")
 
     def _shared(self, id: int) -> list[Row]:
-        """A subplan's rows, kept for as long as this lives: it reads no relation that grows meanwhile."""
+        """A subplan's rows, computed once: it reads no relation that grows."""
         rows = self._kept.get(id)
         if rows is None:
             rows = self._kept[id] = list(self.rows(self.shared[id]))
@@ -111,7 +110,7 @@ class NodeRows:
         left_key, right_key = key_at(at_left), key_at(at_right)
         rest = key_at(tuple(i for i in range(len(right.schema)) if i not in at_right))
         if isinstance(left, Scan) and right is self.delta_scan and not self.sorted:
-            # Few new rows against a whole relation: its index finds the partners.
+            # The relation's index finds the partners of the few new rows.
             index = self._index(left, at_left)
             return (a + rest(b) for b in self.rows(right) for a in index.get(right_key(b), ()))
         index = self._index(right, at_right)

@@ -1,4 +1,5 @@
-"""Which number a symbol has, where a program can tell: with `ord`, `as`, or a choice among rows.
+"""Numbers symbols in an order that does not depend on the engine, if a program can see numbers: with `ord`, `as`, or a
+choice among rows.
 
 Symbols of the program's text come first, in the order of evaluation; then those of the facts, row by row.
 """
@@ -16,7 +17,7 @@ from flintlog.types import Kind, Row
 
 
 def number_symbols(program: Program, facts: Mapping[str, Iterable[Row]], machine: Machine) -> None:
-    """Numbers all symbols that are known before the run, if anything depends on it."""
+    """Numbers all symbols of the program and its facts, if the program can see numbers."""
     if not numbers_show(program):
         return
     for symbol in constants(program):

@@ -1,4 +1,4 @@
-"""A relation as the reference engine keeps it: a set of rows, and what insertion means."""
+"""A relation of the reference engine: a set of rows, and the meaning of inserting one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Table:
         self._merge: list[Any] = [m and machine.scalar(m, at) for m in relation.merge]
 
     def load(self, row: Row) -> None:
-        """Inserts a row of an input: a choice is made among the rows of rules only, but inputs count as chosen."""
+        """Inserts a fact. Choices drop derived rows only; facts always stay, and count as chosen."""
         if not self.relation.choice:
             self.add(row)
         elif row not in self.rows:
@@ -33,7 +33,7 @@ class Table:
                 chosen.add(key)
 
     def add(self, row: Row) -> list[Row]:
-        """Inserts a row; returns the rows that are new in the relation for it."""
+        """Inserts a derived row; returns the rows that the relation gains by it."""
         if self.relation.representation == "eqrel":
             return self._unite(row[0], row[1])
         if self._merge:
