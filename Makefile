@@ -1,6 +1,6 @@
 # Needs Python >= 3.11, make and access to PyPI; everything else is made here, in .venv/ and .tools/.
 .DEFAULT_GOAL := help
-.PHONY: help demo measure test test-slow lint format bench lock clean
+.PHONY: help demo measure test test-slow lint format hooks bench lock clean
 .DELETE_ON_ERROR:
 
 export PYTHON # which interpreter to use: make PYTHON=/path/to/python3.12 test
@@ -40,15 +40,19 @@ test-slow: $(READY) $(OLDEST)/.ready ## the slow lane, for hours: slow tests, wh
 measure: $(READY) ## how long the compiler takes for a thousand rules
 	@$(BIN)/python scripts/measure.py
 
-lint: $(READY) ## ruff, mypy and import-linter, no tests
+lint: $(READY) ## ruff, mypy, import-linter and the subjects of new commits, no tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python scripts/check_commits.py
 
 format: $(READY) ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+hooks: ## let git check the subject of each new commit
+	@scripts/hooks.sh
 
 bench: $(READY) $(BENCH)/.ready ## measure Flintlog and its rivals
 	$(BENCH)/bin/python -m benchmarks run $(BENCH_FLAGS)
