@@ -27,7 +27,7 @@ def compare(program: brute_force.Program) -> None:
 
 
 @given(programs())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_engines_agree_with_the_definition(program: brute_force.Program) -> None:
     compare(program)
 

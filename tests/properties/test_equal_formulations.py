@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flintlog.api.user_program import Program
@@ -74,7 +74,6 @@ def shortest(edges: dict[tuple[int, int], int], start: int) -> set[tuple[int, in
 
 
 @given(_graphs, _nodes)
-@settings(max_examples=150, deadline=None)
 def test_shortest_paths(edges: dict[tuple[int, int], int], start: int) -> None:
     expected = shortest(edges, start)
     facts: dict[str, list[Row]] = {"edge": [(*pair, cost) for pair, cost in edges.items()], "source": [(start,)]}
@@ -113,7 +112,6 @@ smaller(x) :- same(x, y), y < x.
 
 
 @given(_pairs, _pairs)
-@settings(max_examples=150, deadline=None)
 def test_an_equivalence_is_its_three_rules(given_pairs: set[tuple[int, int]], links: set[tuple[int, int]]) -> None:
     facts: dict[str, list[Row]] = {"given": list(given_pairs), "link": list(links)}
     for engine in ENGINES:
