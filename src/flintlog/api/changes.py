@@ -1,4 +1,4 @@
-"""What a transaction changed, for whoever asked for it."""
+"""The changes that a transaction has made, for its caller."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from flintlog.types import Row
 
 @dataclass(frozen=True)
 class RelationChanges:
-    """What a transaction changed in a relation."""
+    """The rows that a transaction has inserted into a relation, and deleted."""
 
     inserted: RelationResult
     deleted: RelationResult
 
 
 class Changes(Mapping[str, RelationChanges]):
-    """What a transaction changed: rows inserted and deleted, by relation; none for relations that stay as they are.
+    """The rows that a transaction has inserted and deleted, by relation; relations without changes are no keys.
     `recomputed` are the relations that were computed again as a whole, each with the reason."""
 
     def __init__(
@@ -69,16 +69,17 @@ class Changes(Mapping[str, RelationChanges]):
         return len(self._changed)
 
     def outputs(self) -> list[str]:
-        """The relations that the program shows, and those that it showed and has no longer; all, if it shows none."""
+        """The output relations of the program, and dropped ones that were outputs; all relations of a program without
+        outputs."""
         shown = _shown_by(self._program)
         return [*shown, *(name for name in _shown_by(self._before) if name not in self._program.relations)]
 
     def write(self, directory: str | PathLike[str]) -> None:
-        """Writes what changed in every output: `REL.inserted.csv` and `REL.deleted.csv`, tab-separated. What an earlier
-        transaction wrote there is removed before."""
+        """Writes the changes of every output, tab-separated, into `REL.inserted.csv` and `REL.deleted.csv`. Files of an
+        earlier transaction are removed first."""
         files = [(name, kind, f"{name}.{kind}.csv") for name in self.outputs() for kind in ("inserted", "deleted")]
         for _, _, file in files:
-            with suppress(OSError):  # whoever writes it will say so
+            with suppress(OSError):  # writing the file reports the same problem
                 (Path(directory) / file).unlink(missing_ok=True)
         for name, kind, file in files:
             if (changed := self._changed.get(name)) is not None:

@@ -1,4 +1,4 @@
-"""A program's relations kept in a directory, and kept current while facts and rules change."""
+"""Databases: a program's relations in a directory, current while facts and rules change."""
 
 from __future__ import annotations
 
@@ -48,38 +48,38 @@ _NAME = "the name of a relation"
 
 
 class Transaction:
-    """Changes that are made together, or not at all. What is said last about a row, or a rule, counts."""
+    """Changes that are made together, or not at all. Of several requests for one row or rule, the last counts."""
 
     def __init__(self, database: Database, strategy: str = "auto") -> None:
         self._database, self._strategy = database, strategy
         self._text = self._begun_with = database.text
         self._dropped: list[str] = []
         self.warnings: list[Diagnostic] = []
-        self._said: dict[str, RequestedRows] = {}
+        self._requested: dict[str, RequestedRows] = {}
         self._result: Changes | None = None
 
     def insert(self, relation: str, data: Any) -> None:
-        """Rows, a frame, an Arrow table or a path, as `Program.run` takes them."""
-        self._say(relation, data, there=True)
+        """Adds facts: rows, a frame, an Arrow table or a path, as `Program.run` takes them."""
+        self._request(relation, data, present=True)
 
     def delete(self, relation: str, data: Any) -> None:
-        """Facts that go; those that are not there, and rows that only rules give, are left alone."""
-        self._say(relation, data, there=False)
+        """Removes facts. Rows that the database does not have, and rows that only rules derive, are ignored."""
+        self._request(relation, data, present=False)
 
     def add_rule(self, text: str) -> None:
-        """A rule, or several; declarations of new relations may come with them."""
+        """Adds rules; the text may also declare relations."""
         self._require_open()
         _require_text(text, "a rule")
         self._text = with_items(self._text, text)
 
     def remove_rule(self, id: str) -> None:
-        """The rule of that name: `Database.rules` has them."""
+        """Removes the rule with an id of `Database.rules`."""
         self._require_open()
         _require_text(id, "the id of a rule")
         self._text = without_rule(self._text, id)
 
     def drop(self, relation: str) -> None:
-        """A relation with its facts and rules; or an instance of a component with all of its relations."""
+        """Drops a relation with its facts and rules, or an instance of a component with all of its relations."""
         self._require_open()
         _require_text(relation, _NAME)
         self._text = without_relation(self._text, relation)
@@ -87,7 +87,7 @@ class Transaction:
 
     @property
     def result(self) -> Changes:
-        """What changed; there once the transaction is committed."""
+        """The changes that the transaction has made. FlintlogError before it is committed."""
         if self._result is None:
             raise FlintlogError([Diagnostic("E946", "the transaction is not committed yet")])
         return self._result
@@ -97,15 +97,15 @@ class Transaction:
             message = "the transaction is committed: nothing can be added to it"
             raise FlintlogError([Diagnostic("E946", message, note="begin another one")])
 
-    def _say(self, name: str, data: Any, *, there: bool) -> None:
+    def _request(self, name: str, data: Any, *, present: bool) -> None:
         self._require_open()
         _require_text(name, _NAME)
         program = self._database.program_of(self._text)
         _require_kept(name, program, self._text)
         rows = _checked(program, {name: data}, self._database.word_size, self.warnings)[name]
-        if name not in self._said:
-            self._said[name] = RequestedRows(program, name)
-        self._said[name].say(rows, there=there)
+        if name not in self._requested:
+            self._requested[name] = RequestedRows(program, name)
+        self._requested[name].request(rows, present=present)
 
     def _commit(self) -> None:
         with self._database.lock:
@@ -119,25 +119,26 @@ class Transaction:
         try:
             program = database.program_of(self._text if is_other else database.text)
         except FlintlogError:
-            self._say_who_reads_what_is_dropped()
+            self._require_no_readers_of_dropped()
             raise
         for name in program.relations:
             if self._is_dropped(name):
                 message = f"`{name}` is dropped and declared anew in one transaction"
                 note = "drop it in one transaction, and declare it anew in the next"
                 raise FlintlogError([Diagnostic("E948", message, program.relations[name].span, note)])
-        said = {name: rows for name, rows in self._said.items() if name in program.relations}
+        requested = {name: rows for name, rows in self._requested.items() if name in program.relations}
         change = Change(
             database.epoch + 1,
-            {name: rows.rows(there=False) for name, rows in said.items()},
-            {name: rows.rows(there=True) for name, rows in said.items()},
+            {name: rows.rows(present=False) for name, rows in requested.items()},
+            {name: rows.rows(present=True) for name, rows in requested.items()},
             self._text if is_other else None,
         )
         return database.commit(change, self._strategy)
 
     def _require_same(self, program: ir.Program, is_other: bool) -> None:
-        """Raises where others have made another program of what this transaction began with, and that matters."""
-        others = [f"`{name}`" for name, said in self._said.items() if not said.fits(program)]
+        """Raises if another transaction has changed the program, and this one changes it, too, or requests rows of a
+        relation whose columns are other ones now."""
+        others = [f"`{name}`" for name, rows in self._requested.items() if not rows.fits(program)]
         if is_other or others:
             what = "the program" if is_other else ", ".join(others)
             message = f"another transaction has changed {what} since this one began"
@@ -146,8 +147,8 @@ class Transaction:
     def _is_dropped(self, relation: str) -> bool:
         return any(is_part_of(relation, name) for name in self._dropped)
 
-    def _say_who_reads_what_is_dropped(self) -> None:
-        """Raises for rules that read a relation which is not there any more."""
+    def _require_no_readers_of_dropped(self) -> None:
+        """Raises for rules that read a dropped relation."""
         for name in dict.fromkeys([*filter(self._is_dropped, self._database), *self._dropped]):
             if readers := [f"{rule.id} ({rule.text})" for rule in readers_of(self._text, name)]:
                 note = f"remove what reads it in the same transaction: {', '.join(readers)}"
@@ -191,10 +192,10 @@ class Database:
         prepare: bool = True,
         **facts: Any,
     ) -> Database:
-        """Computes a program and keeps its relations in a new directory. Relations given by name take what
-        `Program.run` takes; other inputs are read as their `.input` says. An update of a stratum that takes longer than
-        `budget` times what computing it took is given up, and the stratum computed again. With `prepare`, plans and
-        indexes for updates are made now, as far as that does not take long: so the first is as quick as the next."""
+        """Computes a program, and makes a directory with its relations. Facts are given by the names of relations, as
+        `Program.run` takes them; other inputs are read as their `.input` says. An update of a stratum is given up if it
+        takes longer than `budget` times the time that computing the stratum took; the stratum is computed again then.
+        With `prepare`, plans and indexes for updates are made now, as far as that is quick."""
         is_number: object = isinstance(budget, int | float)  # whatever the annotation says
         if not (is_number and 0 <= budget < inf):
             note = "it is a part of the time that a stratum took, as 0.2"
@@ -219,13 +220,14 @@ class Database:
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, read_only: bool = False, functors: Functors | None = None) -> Database:
-        """A database as it was last committed. One process at a time may open it to write; any number to read."""
+        """Opens the last committed state. One process at a time may open a database to write, and any number to
+        read."""
         maintained = Maintained(_store(path), _binding(functors or {}, "given as `functors` to `Database.open`"))
         maintained.open(writes=not read_only)
         return cls(maintained)
 
     def close(self) -> None:
-        """Lets others write. What was committed stays."""
+        """Closes the directory, so that another process may write."""
         with self.lock:
             self._maintained.close()
 
@@ -244,7 +246,7 @@ class Database:
 
     @property
     def epoch(self) -> int:
-        """How many transactions there have been."""
+        """The number of transactions so far."""
         return self._maintained.epoch
 
     @property
@@ -253,11 +255,11 @@ class Database:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """What was odd about the directory when it was opened."""
+        """Warnings about the directory, from when it was opened."""
         return self._maintained.warnings
 
     def rules(self) -> list[RuleText]:
-        """The rules with the names by which they can be removed."""
+        """The rules, with the ids by which they can be removed."""
         return rules_of(self.text)
 
     def __getitem__(self, name: str) -> RelationResult:
@@ -282,7 +284,7 @@ class Database:
             return RelationResult(*self._maintained.query(question, rules))
 
     def explain(self, relation: str, row: Row, *, depth: int = DEPTH) -> Explanation:
-        """How a row comes about, or why it does not. Proofs are followed `depth` rules down."""
+        """A proof of a row, `depth` rules deep; for a row that the database does not have, how far each rule gets."""
         _require_text(relation, _NAME)
         _require_depth(depth)
         with self.lock:
@@ -297,14 +299,14 @@ class Database:
             return explain(self._maintained, relation, checked, depth)
 
     def explain_text(self, goal: str, *, depth: int = DEPTH) -> Explanation:
-        """The same of a row that is written as in a program: `path(1, 3)`."""
+        """The same for a row as a program writes it: `path(1, 3)`."""
         _require_text(goal, "a row")
         _require_depth(depth)
         with self.lock:
             return explain(self._maintained, *self._maintained.goal(goal), depth)
 
     def check(self) -> list[str]:
-        """Computes everything anew, and says what is not as it should be: nothing, if all is well."""
+        """Computes everything anew; returns the differences in words, none if the database is right."""
         with self.lock:
             return self._maintained.check()
 
@@ -312,8 +314,8 @@ class Database:
 
     @contextmanager
     def transaction(self, strategy: str = "auto") -> Iterator[Transaction]:
-        """Changes that are committed at the end of the block, unless it fails. `strategy` says how relations are kept
-        up: see `STRATEGIES`."""
+        """Changes that are committed at the end of the block, unless the block raises. `strategy` says how relations
+        are updated: see `STRATEGIES`."""
         _require_text(strategy, "a strategy")
         if strategy not in STRATEGIES:
             note = did_you_mean(strategy, STRATEGIES) or f"there are {', '.join(STRATEGIES)}"
@@ -332,19 +334,19 @@ class Database:
             callback(changes)
 
     def on_change(self, callback: Callable[[Changes], None]) -> None:
-        """Has a function called after every transaction of this process, with what it changed. The transaction is
-        committed then, and stays so if the function fails."""
+        """Calls a function with the changes of every transaction of this object, after the commit. If the function
+        raises, the transaction stays committed."""
         if not callable(callback):
             raise TypeError(f"a function is wanted, not {callback!r}")
         self._callbacks.append(callback)
 
     def compact(self) -> None:
-        """Writes the directory anew, without what is no longer needed."""
+        """Writes a snapshot of the relations, and begins an empty journal."""
         with self.lock:
             self._maintained.compact()
 
     def program_of(self, text: str) -> ir.Program:
-        """A version of the program, compiled once. FlintlogError for what is wrong with it."""
+        """A version of the program, compiled once. FlintlogError for its mistakes."""
         with self.lock:
             if text == self.text:
                 return self._maintained.program
@@ -366,7 +368,7 @@ def _store(path: str | PathLike[str]) -> Store:
 
 
 def _require_kept(name: str, program: ir.Program, text: str) -> None:
-    """Raises for a relation that the program has, and whose rows nobody keeps."""
+    """Raises for an inline relation, which has no rows."""
     if name not in program.relations and is_inline(text, name):
         raise FlintlogError([Diagnostic("E909", f"`{name}` is inline", note=INLINE)])
 
@@ -385,8 +387,8 @@ def _require_text(value: object, what: str) -> None:
 def _checked(
     program: ir.Program, data: Mapping[str, Any], word_size: int, warnings: list[Diagnostic] | None = None
 ) -> dict[str, Sequence[Row]]:
-    """The caller's facts as rows; all that is wrong with them in one go. A file is read as the `.input` of its relation
-    says, if that is of its format. What is odd about it goes to the warnings."""
+    """The caller's facts as rows. FlintlogError with all their mistakes. A file is read as the `.input` of its relation
+    says, if both have the same format; `warnings` gets the warnings about it."""
     report = Report()
     given: dict[str, Sequence[Row]] = {}
     for name, facts in data.items():

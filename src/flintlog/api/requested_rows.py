@@ -1,4 +1,4 @@
-"""What a transaction is told of a relation's rows: what is said last about a row counts."""
+"""The rows of a relation that a transaction inserts and deletes: the last request for a row counts."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ _PLAIN = {Kind.NUMBER, Kind.UNSIGNED, Kind.SYMBOL}
 
 
 class RequestedRows:
-    """Rows of a relation of a program, for which they were checked.
+    """Requests for rows of one relation. The rows were checked against the declaration in `program`.
 
     >>> from flintlog.api.user_program import Program
-    >>> said = RequestedRows(Program(".decl r(x: float)").compilation.program, "r")
-    >>> said.say([(0.0,), (1.0,)], there=True)
-    >>> said.say([(-0.0,), (1.0,)], there=False)
-    >>> said.rows(there=True), said.rows(there=False)
+    >>> requested = RequestedRows(Program(".decl r(x: float)").compilation.program, "r")
+    >>> requested.request([(0.0,), (1.0,)], present=True)
+    >>> requested.request([(-0.0,), (1.0,)], present=False)
+    >>> requested.rows(present=True), requested.rows(present=False)
     ([(0.0,)], [(1.0,), (-0.0,)])
     """
 
     def __init__(self, program: Program, name: str) -> None:
         self._name, self._shape = name, row_shape(program, name)
         self._is_plain = set(program.relations[name].kinds) <= _PLAIN
-        self._said: dict[Any, bool] = {}
-        self._rows: dict[Any, Row] = {}  # by what tells them apart, where they do not do so themselves
+        self._requested: dict[Any, bool] = {}
+        self._rows: dict[Any, Row] = {}  # by their keys, where equal rows need not be the same row
 
-    def say(self, rows: Iterable[Row], *, there: bool) -> None:
+    def request(self, rows: Iterable[Row], *, present: bool) -> None:
+        """After the transaction, these rows shall be facts, or no facts."""
         if not self._is_plain:
             by_key = {key_of(row): row for row in rows}
             self._rows |= by_key
             rows = by_key.keys()
-        self._said.update(dict.fromkeys(rows, there))
+        self._requested.update(dict.fromkeys(rows, present))
 
-    def rows(self, *, there: bool) -> list[Row]:
-        """Those of which that was said last."""
-        keys = [key for key, is_there in self._said.items() if is_there == there]
+    def rows(self, *, present: bool) -> list[Row]:
+        """The rows that shall be facts, or no facts."""
+        keys = [key for key, is_present in self._requested.items() if is_present == present]
         return keys if self._is_plain else [self._rows[key] for key in keys]
 
     def fits(self, program: Program) -> bool:

@@ -1,4 +1,4 @@
-"""A database: a program and its relations, kept in a directory and kept current."""
+"""An open database: a directory, and a state in memory that agrees with it."""
 
 from __future__ import annotations
 
@@ -44,21 +44,23 @@ Facts = Sequence[Row] | ColumnFacts
 
 OUT_OF_MEMORY = "E803"
 INLINE = "its rules stand in those that read it, and no rows are kept"
-# A database is written anew on closing if its updates took so many seconds, and so many times what writing it took.
+# Closing writes a database anew if its updates took so many seconds, and so many times as long as the last snapshot:
+# opening would repeat these updates.
 COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES = 2.0, 4.0
-# While it is open, after so many times that.
+# While the database is open, it is written anew after so many times these limits.
 WHILE_OPEN = 4.0
 
 
 @dataclass(frozen=True)
 class RowChanges:
-    """What a transaction changed in a relation."""
+    """The rows that a transaction has inserted into a relation, and deleted."""
 
     inserted: StoredRows
     deleted: StoredRows
 
 
-# No generators: one that an interrupt keeps from its end goes on when Python lets go of it, in the middle of anything.
+# Classes, not generators: if an interrupt strikes before a generator's `finally` block, Python runs that block when it
+# frees the generator, in the middle of unrelated code.
 class _ClosedOnFailure:
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -71,8 +73,8 @@ class _ClosedOnFailure:
 
 
 class Whole:
-    """An interrupt, or the end of memory, may come where rows or indexes are half written, also of a question. Then
-    everything is as the directory has it; if that fails, too, the database is closed."""
+    """An interrupt, or a lack of memory, may leave rows or indexes half written; a question writes some, too. Then the
+    state is read again from the directory. If that fails as well, the database is closed."""
 
     def __init__(self, database: Maintained) -> None:
         self._database = database
@@ -90,7 +92,7 @@ class Whole:
 
 
 class Maintained:
-    """An open database. `bind` finds the functions for a program's functors."""
+    """`bind` finds the functions for a program's functors."""
 
     def __init__(self, store: Store, bind: Bind = lambda program, words: {}) -> None:
         self._store, self._bind = store, bind
@@ -113,7 +115,7 @@ class Maintained:
         try:
             self._create(text, facts, word_size, budget)
             if prepare:
-                with suppress(FlintlogError):  # no room: updates make what they need
+                with suppress(FlintlogError):  # no memory: updates make what they need
                     self._prepare()
         except BaseException:
             self._store.take_away()
@@ -146,12 +148,12 @@ class Maintained:
     def _open(self, writes: bool) -> None:
         if writes:
             if not self._store.exists():
-                self._store.read()  # which says that there is none
+                self._store.read()  # which raises: there is none
             self._store.lock()
         self._read()
 
     def _read(self) -> None:
-        """Takes everything as the directory has it."""
+        """Reads the state from the directory: the last snapshot, and the changes since."""
         started = time.perf_counter()
         snapshot, changes = self._store.read()
         options = self._store.options
@@ -175,14 +177,14 @@ class Maintained:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """About what was opened."""
+        """Warnings about the directory."""
         return self._store.warnings
 
     def close(self) -> None:
-        """Lets go of the directory. What opening would have to do again, and would take long, is written first."""
+        """Closes the directory. If opening would have to repeat long updates, a snapshot is written first."""
         try:
             if self._store.is_locked and self.is_whole and self._takes_long_to_repeat():
-                with suppress(FlintlogError):  # no room: opening takes longer
+                with suppress(FlintlogError):  # the disk is full: opening takes longer
                     self.compact()
         finally:
             self._store.close()
@@ -190,7 +192,8 @@ class Maintained:
     # --- Transactions -----------------------------------------------------------------------------
 
     def make_whole(self) -> None:
-        """Also where an interrupt came while another one was dealt with, and the next step finds what that one left."""
+        """Reads the state again if an interrupt may have left it half changed. (A second interrupt can stop that; the
+        next call does it.)"""
         self._store.require_open()
         if not self.is_whole:
             with uninterrupted(), _ClosedOnFailure(self._store):
@@ -199,13 +202,13 @@ class Maintained:
 
     @deep_recursion()
     def commit(self, change: Change, strategy: str = "auto") -> dict[str, RowChanges]:
-        """Carries a change out and keeps it; returns what it changed, by relation. Where anything fails, there was no
-        change."""
+        """Makes a change in memory and in the directory; returns the changed rows by relation. If the call raises, the
+        database has not changed."""
         self._store.require_lock()
         with Whole(self):
             changed = self._commit(change, strategy)
         if self._store.is_worth_compacting() or self._takes_long_to_repeat(WHILE_OPEN):
-            with suppress(FlintlogError):  # no room: the journal has everything, and the next commit tries again
+            with suppress(FlintlogError):  # the disk is full: the journal has all changes, the next commit tries again
                 self.compact()
         return changed
 
@@ -225,7 +228,7 @@ class Maintained:
         return changed
 
     def _takes_long_to_repeat(self, times: float = 1.0) -> bool:
-        """Whether the changes since the last snapshot took long, and so would opening."""
+        """Whether the updates since the last snapshot took long: opening repeats them."""
         least = max(COMPACT_AFTER_SECONDS, COMPACT_AFTER_TIMES * self._snapshot_seconds)
         return self._update_seconds > times * least
 
@@ -247,7 +250,7 @@ class Maintained:
         self._update_seconds += time.perf_counter() - started
 
     def _require_same_columns(self, program: Program) -> None:
-        """Rows of a relation that is declared anew with other columns would be taken for its own."""
+        """Raises for a relation that is declared anew with other columns: its rows would not fit."""
         for name, relation in program.relations.items():
             if name in self.program.relations and row_shape(self.program, name) != row_shape(program, name):
                 message = f"`{name}` has other columns than before"
@@ -263,19 +266,19 @@ class Maintained:
         return result
 
     def _dropped(self, before: Program) -> dict[str, RowChanges]:
-        """Relations that the program has no longer lose all their rows."""
+        """The rows of relations that the program no longer has."""
         result = {}
         for name in before.relations.keys() - self.program.relations.keys():
-            kept, kinds = self.state.relations[name], before.relations[name].kinds
-            if (present := kept.rounds.present()).size:
-                none, all_rows = kept.some(NO_ROWS), kept.some(present)
+            relation, kinds = self.state.relations[name], before.relations[name].kinds
+            if (present := relation.rounds.present()).size:
+                none, all_rows = relation.some(NO_ROWS), relation.some(present)
                 result[name] = RowChanges(
                     StoredRows(none, kinds, self._machine), StoredRows(all_rows, kinds, self._machine)
                 )
         return result
 
     def compact(self) -> None:
-        """Writes everything anew, without what is no longer needed."""
+        """Writes a snapshot, and begins an empty journal."""
         self.make_whole()
         started = time.perf_counter()
         options = {
@@ -292,8 +295,8 @@ class Maintained:
         self.make_whole()
         return self._rows(name, self.state.relations[name].rounds.present())
 
-    def _rows(self, name: str, places: Array) -> StoredRows:
-        return StoredRows(self.state.relations[name].some(places), self.program.relations[name].kinds, self._machine)
+    def _rows(self, name: str, positions: Array) -> StoredRows:
+        return StoredRows(self.state.relations[name].some(positions), self.program.relations[name].kinds, self._machine)
 
     def _columns(self, name: str, rows: Facts) -> list[Array]:
         if isinstance(rows, ColumnFacts):
@@ -308,7 +311,7 @@ class Maintained:
         return compile_source(SourceFile("<database>", text), word_size=self.word_size)
 
     def checked(self) -> CheckedProgram:
-        """The program before its translation into IR."""
+        """The checked program, before its translation into IR."""
         return _checked(self._compilation(self.text))
 
     def compiled_with(self, more: str) -> Compilation:
@@ -319,7 +322,8 @@ class Maintained:
 
     @deep_recursion()
     def query(self, text: str, rules: SourceFile) -> tuple[Relation, StoredRows, TypeTable]:
-        """What a question asks for: a relation whose columns are its variables, its rows, and the types there are."""
+        """The answer to a question: a relation whose columns are its variables, its rows, and the types of the
+        program."""
         with in_words_of(rules, ""):
             compilation = self.compiled_with(rules.text)
             types = _types(compilation)
@@ -361,7 +365,7 @@ class Maintained:
 
     @deep_recursion()
     def check(self) -> list[str]:
-        """What is not as it would be if everything were computed anew."""
+        """The differences between the state and one that is computed anew, in words."""
         with Whole(self):
             return differences(self.state)
 
@@ -378,6 +382,6 @@ def _types(compilation: Compilation) -> Types:
 
 
 def _heads(compilation: Compilation) -> list[ast.Atom]:
-    """Those of all rules, also of components, in the order of the text."""
+    """The heads of all rules, also of components, in the order of the text."""
     checked = _checked(compilation)
     return [*(clause.head for clause in checked.clauses), *(clause.dominated for clause in checked.subsumptions)]

@@ -49,13 +49,13 @@ class MaintainedStratum:
         return self.part.stratum.relations
 
     def may_wrap(
-        self, kept: Mapping[str, MaintainedRelation], bits: int, passed: Mapping[str, Ranges] = NOTHING_PASSED
+        self, relations: Mapping[str, MaintainedRelation], bits: int, passed: Mapping[str, Ranges] = NOTHING_PASSED
     ) -> bool:
         """Whether best values are, or may become, or with the ranges that they have `passed` may have been, beyond
         words of so many bits. A better value may then give a worse one."""
 
         def range_of(name: str, position: int) -> tuple[int, int] | None:
-            ranges = passed.get(name, kept[name].relation.ranges)
+            ranges = passed.get(name, relations[name].relation.ranges)
             return ranges[position] if ranges is not None else (0, 0)
 
         best = self.part.best
@@ -63,28 +63,28 @@ class MaintainedStratum:
             self.has_wrapped or any(may_wrap(clause.instances.clause, best, range_of, bits) for clause in self.clauses)
         )
 
-    def computed(self, run: Bootstrap, kept: Mapping[str, MaintainedRelation], bits: int, seconds: float) -> None:
+    def computed(self, run: Bootstrap, relations: Mapping[str, MaintainedRelation], bits: int, seconds: float) -> None:
         """Remembers that a run has computed the stratum."""
         self.has_rounds, self.has_wrapped, self.counts = True, False, None
-        self.has_wrapped = self.may_wrap(kept, bits, run.passed)
+        self.has_wrapped = self.may_wrap(relations, bits, run.passed)
         self.seconds = seconds
 
-    def code(self, kept: Mapping[str, MaintainedRelation]) -> StratumCode:
+    def code(self, relations: Mapping[str, MaintainedRelation]) -> StratumCode:
         """The clauses in the form that kernels read."""
-        if self._code is None or not self._code.fits(kept, self.clauses):
-            self._code = StratumCode(kept, self.relations, self.clauses)
+        if self._code is None or not self._code.fits(relations, self.clauses):
+            self._code = StratumCode(relations, self.relations, self.clauses)
         return self._code
 
     def preparations(
-        self, kept: Mapping[str, MaintainedRelation], workspace: Workspace
+        self, relations: Mapping[str, MaintainedRelation], workspace: Workspace
     ) -> Iterator[tuple[Callable[[], object], int]]:
         """The steps that prepare updates, each with the number of rows that it reads."""
         if self.part.best is not None:
             for clause in self.clauses:
                 yield from clause.instances.preparations(self.part.best.position)
         elif self.clauses:
-            code = self.code(kept)
-            for name, some in code.kept.items():
+            code = self.code(relations)
+            for name, some in code.relations.items():
                 yield partial(some.make_ready, changes=name in code.own), some.rounds.known
             for clause_number, number in code.searches():
                 rows = self.clauses[clause_number].instances.rows_read()

@@ -1,4 +1,4 @@
-"""Some rows of a relation, for the rules that look at them."""
+"""Rows of a relation for the rules that read them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
-    """Some rows of a relation by their places, none of them twice; columns are made once, however many rules look."""
+    """Rows by their positions, each once. Their columns are made once, however many rules read them."""
 
-    kept: MaintainedRelation
-    places: Array
+    relation: MaintainedRelation
+    positions: Array
 
     @property
     def size(self) -> int:
-        return self.places.size
+        return self.positions.size
 
     @cached_property
     def columns(self) -> list[Array]:
-        return self.kept.columns(self.places)
+        return self.relation.columns(self.positions)

@@ -1,4 +1,4 @@
-"""Numbers, and rows of several columns, each once."""
+"""Numbers, and rows of several columns, without duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a relation that have given values in some columns."""
+"""Look-ups of rows by their values in some columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows are there after an update and were not before, and the other way round."""
+"""The rows that an update has brought, and those that it has taken away, by their rounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flintlog.engines.local.storage.packing import Array
 from flintlog.incremental.rows.distinct import each_once
 
-# The round of a row that is not there.
+# The round of a row that does not hold.
 NEVER = (1 << 31) - 1
 NO_ROWS: Array = np.empty(0, np.int64)
 
@@ -21,13 +21,13 @@ Rounds = NDArray[np.int32]
 
 
 def lost_and_gained(old: Rounds, new: Rounds, touched: Sequence[Array]) -> tuple[Array, Array]:
-    """The places of these rows in order, each once, by their rounds before and after. Others have not changed.
+    """The positions of lost and gained rows, in order and each once. Only touched rows may have changed.
 
     >>> never = NEVER
     >>> lost_and_gained(np.array([1, 1, never]), np.array([2, never, 1]), [np.array([2, 1, 0]), np.array([2])])
     (array([1]), array([2]))
     """
-    if sum(places.size for places in touched) <= _ONE_BY_ONE:
+    if sum(rows.size for rows in touched) <= _ONE_BY_ONE:
         return _of_few(old, new, touched)
     rows = touched[0] if len(touched) == 1 else np.concatenate(touched)
     was, is_there = old[rows] != NEVER, new[rows] != NEVER
@@ -35,7 +35,7 @@ def lost_and_gained(old: Rounds, new: Rounds, touched: Sequence[Array]) -> tuple
 
 
 def lost_and_gained_of_all(old: Rounds, new: Rounds) -> tuple[Array, Array]:
-    """The same, where any row may have changed.
+    """The positions of lost and gained rows, where any row may have changed.
 
     >>> lost_and_gained_of_all(np.array([1, 1, NEVER]), np.array([2, NEVER, 1]))
     (array([1]), array([2]))
@@ -45,12 +45,12 @@ def lost_and_gained_of_all(old: Rounds, new: Rounds) -> tuple[Array, Array]:
 
 
 def _of_few(old: Rounds, new: Rounds, touched: Sequence[Array]) -> tuple[Array, Array]:
-    rows = sorted({place for places in touched for place in places.tolist()})
+    rows = sorted({row for some in touched for row in some.tolist()})
     before, after = old.item, new.item
     lost = [row for row in rows if before(row) != NEVER == after(row)]
     gained = [row for row in rows if before(row) == NEVER != after(row)]
-    return _places(lost), _places(gained)
+    return _array(lost), _array(gained)
 
 
-def _places(rows: list[int]) -> Array:
+def _array(rows: list[int]) -> Array:
     return np.array(rows, np.int64) if rows else NO_ROWS

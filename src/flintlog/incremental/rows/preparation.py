@@ -1,4 +1,4 @@
-"""The time that goes into what later updates use again: plans, indexes, tables of places."""
+"""The time that goes into plans, indexes and tables of positions, which later updates use again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Preparation:
-    """A context in which such things are made; `seconds` is how long it took, all in all."""
+    """A context for such work; `seconds` is the time of all of it."""
 
     def __init__(self) -> None:
         self.seconds = self._started = 0.0

@@ -1,4 +1,5 @@
-"""What kernels see of what is kept of a relation, and lists for the update of its stratum."""
+"""The block through which kernels reach a maintained relation: the addresses of its rows, rounds and counts, and of the
+lists of rows that an update of its stratum changes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _LEAST_ROOM = 256
 
 
 class RelationBlock(Block):
-    """Rows that have changed are in lists while a stratum is updated, and only then."""
+    """Lists have rows while a stratum is updated, and only then."""
 
     def __new__(cls, relation: Relation, places: RowPlaces) -> Self:
         return super().__new__(cls, up.KEPT_WORDS)
@@ -29,11 +30,11 @@ class RelationBlock(Block):
         self._marks: NDArray[np.int32] = np.zeros(0, np.int32)
         self._lists: Array = np.empty((3, 0), np.int64)
         self._saved: Array = np.empty(0, np.int64)
-        self._read: tuple[Array, Array] | None = None  # lists of somebody else's
-        self._is_of_others = True  # whether such lists are what the block points to
+        self._read: tuple[Array, Array] | None = None  # lists that the update of a stratum below has made
+        self._is_of_others = True  # whether the block points to these, and not to lists of its own
 
     def point(self, old: NDArray[np.int32], new: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
-        """What is known of rows stands there now."""
+        """Tells kernels where the arrays of rounds and counts are."""
         self[up.K_OLD], self[up.K_NEW], self[up.K_COUNTS] = address(old), address(new), address(counts)
         if self._marks.size:
             self._mark(new.size)
@@ -45,7 +46,7 @@ class RelationBlock(Block):
     # --- The relations that an update reads -------------------------------------------------------
 
     def read(self, late: Array, come: Array) -> None:
-        """The rows that have gone and come are those of a stratum below."""
+        """Lists rows that an update of a stratum below has taken away, and brought."""
         self._is_of_others = True
         self._read = late, come = np.ascontiguousarray(late), np.ascontiguousarray(come)
         self[up.K_LATE], self[up.K_NLATE], self[up.K_COME], self[up.K_NCOME] = (
@@ -56,12 +57,12 @@ class RelationBlock(Block):
         )
 
     def end(self) -> None:
-        """There are no rows in any list."""
+        """Empties all lists."""
         self[up.K_NLATE] = self[up.K_NCOME] = self[up.K_NASKED] = self[up.K_NSAVED] = 0
         self._read = None
 
     def make_ready(self, rows: int) -> None:
-        """Makes what an update needs of a relation with places for so many rows."""
+        """Makes the arrays that an update of a relation with room for so many rows needs."""
         if self._marks.size < rows:
             self._mark(rows)
         self.make_lists(_LEAST_ROOM)
@@ -69,7 +70,7 @@ class RelationBlock(Block):
     # --- The relations that it changes ------------------------------------------------------------
 
     def begin(self, rows: int, late: Array, come: Array) -> None:
-        """Facts have gone and come; there are places for so many rows."""
+        """Lists facts that have gone and come; the relation has room for so many rows."""
         self.make_ready(rows)
         self.make_lists(max(late.size, come.size))
         if self._is_of_others:
@@ -78,7 +79,7 @@ class RelationBlock(Block):
         self[up.K_NLATE], self[up.K_NCOME] = late.size, come.size
 
     def make_lists(self, rows: int) -> None:
-        """Makes room for so many rows in each list, and for as many that are changed."""
+        """Makes room for so many rows in each list, and for as many changes."""
         if rows > self._lists.shape[1]:
             longer = np.empty((3, 2 * rows), np.int64)
             longer[:, : self._lists.shape[1]] = self._lists
@@ -96,13 +97,13 @@ class RelationBlock(Block):
         self[up.K_CAPACITY] = self._lists.shape[1]
 
     def saved(self) -> tuple[Array, NDArray[np.int32]]:
-        """The places that were changed, and the counts they had, the last change first."""
+        """The positions of changed rows, and the counts that they had, the last change first."""
         pairs = self._saved[: 2 * self[up.K_NSAVED]]
         return pairs[-2::-2].copy(), pairs[-1::-2].astype(np.int32)
 
     def rows(self, which: int) -> Array:
         """A copy of one of the lists: K_LATE, K_COME, K_ASKED."""
         lists = {up.K_LATE: (0, up.K_NLATE), up.K_COME: (1, up.K_NCOME), up.K_ASKED: (2, up.K_NASKED)}
-        place, length = lists[which]
-        of = self._read[place] if self._read is not None else self._lists[place]
+        number, length = lists[which]
+        of = self._read[number] if self._read is not None else self._lists[number]
         return of[: self[length]].copy()

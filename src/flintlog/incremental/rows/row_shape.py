@@ -1,4 +1,4 @@
-"""Which rows a relation can have."""
+"""The shape of a relation's rows: which values they can have."""
 
 from __future__ import annotations
 

@@ -98,14 +98,14 @@ class Instances:
         """The instances that have one of `rows` at literal number `place`."""
         start = self._at_place(place)
         for found in self._from(start, rows.columns, rows.size):
-            yield found if start.bindings.is_exact else found.chosen(np.isin(found.rows[place], rows.places))
+            yield found if start.bindings.is_exact else found.chosen(np.isin(found.rows[place], rows.positions))
 
     def of_head(self, rows: ChosenRows) -> Iterator[Found]:
         """The instances whose head is one of `rows`."""
         head, start = self._relations[self.clause.relation], self._of_head()
         for found in self._from(start, rows.columns, rows.size):
             if not start.bindings.is_exact:
-                found = found.chosen(np.isin(head.find(found.head, found.size), rows.places))
+                found = found.chosen(np.isin(head.find(found.head, found.size), rows.positions))
             yield found
 
     def like_head(self, rows: ChosenRows, but: int) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Aggregates kept group by group."""
+"""The update of an aggregate: groups with changed rows are computed again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flintlog.ir.nodes import Aggregate, Scan
 
 
 class AggregateUpdate:
-    """An aggregate over scans, and the relation that has its rows."""
+    """An aggregate over scans; the relation `name` has its rows."""
 
     def __init__(self, name: str, fold: Aggregate, planner: Planner) -> None:
         self._name, self._fold, self._planner, self._relations = name, fold, planner, planner.relations
@@ -29,40 +29,42 @@ class AggregateUpdate:
         return Lookup(lambda: self._relations[scan.relation], scan.schema, self._fold.by, self._planner)
 
     def preparations(self) -> Iterator[tuple[Callable[[], object], int]]:
-        """What makes ready what `run` needs, with the rows it looks at."""
+        """The preparations of `run`, each with the number of rows that it reads."""
         for by_key in self._by_keys:
             yield from by_key.preparations()
 
     def run(self, keys: list[Array]) -> None:
-        """Computes some groups again."""
+        """Computes the groups of these keys again."""
         fold = self._fold
         current = {source.relation: Relation(source.relation, len(source.schema)) for source in self._sources}
         for source, by_keys in zip(self._sources, self._by_keys, strict=False):
-            kept, relation = self._relations[source.relation], current[source.relation]
+            relation, groups = self._relations[source.relation], current[source.relation]
             rows = by_keys.positions(keys)
-            rows = rows[kept.rounds.new[rows] != NEVER]
-            relation.insert(kept.columns(rows), rows.size)
-            relation.next_round()
+            rows = rows[relation.rounds.new[rows] != NEVER]
+            groups.insert(relation.columns(rows), rows.size)
+            groups.next_round()
         planner = self._planner
         nodes = Nodes(planner.vectors, current.__getitem__, lambda name, arity: Relation(name, arity), planner.workers)
         result = nodes.source(fold)
-        kept = self._relations[self._name]
+        relation = self._relations[self._name]
         before = self._by_keys[-1].positions(keys)
-        after = kept.enter(result.columns(), result.size)
-        kept.rounds.set_round(np.setdiff1d(before[kept.rounds.new[before] != NEVER], after), NEVER)
-        kept.rounds.set_round(after[kept.rounds.new[after] == NEVER], 1)
+        after = relation.enter(result.columns(), result.size)
+        relation.rounds.set_round(np.setdiff1d(before[relation.rounds.new[before] != NEVER], after), NEVER)
+        relation.rounds.set_round(after[relation.rounds.new[after] == NEVER], 1)
 
     def rows(self, keys: list[Array]) -> float:
-        """About how many rows belong to some groups, if rows of them have changed: large groups change more often."""
+        """An estimate of the rows in the groups of these keys, if rows of the groups have changed: large groups change
+        more often."""
         result = 0.0
         for source in self._sources:
-            names, kept = [column.name for column in source.schema], self._relations[source.relation]
-            group = self._planner.statistics.group_size(kept.relation, tuple(names.index(by) for by in self._fold.by))
-            result += min(kept.rounds.size, keys[0].size * group)
+            names, relation = [column.name for column in source.schema], self._relations[source.relation]
+            key = tuple(names.index(by) for by in self._fold.by)
+            group = self._planner.statistics.group_size(relation.relation, key)
+            result += min(relation.rounds.size, keys[0].size * group)
         return result
 
     def affected(self, changed: Mapping[str, Array]) -> list[Array]:
-        """The keys of the groups to which rows belong that have come or gone, each once."""
+        """The keys of the groups that have changed rows, each once."""
         keys: list[list[Array]] = []
         for source in self._sources:
             if source.relation in changed:

@@ -1,8 +1,8 @@
 """The update of a stratum that keeps the best value of each key (see `best_rules`).
 
-Rounds of rows are levels here: every row has a derivation from a row of a lower level, or from none of its relation.
-Rows that lose all of these go, lowest first; what else gives their keys a value is then looked for, and improved values
-are followed until none improves any more.
+The round of a row is its level here: a row has a derivation from a row of a lower level, or from no row of its own
+relation. First, rows that have lost all such derivations go, the lowest level first. Then the update searches other
+values for the keys of these rows, and follows improved values until nothing improves.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ Candidates = tuple[list[Array], Array]
 
 
 class BestUpdate(RuleUpdate):
-    """`by_key` finds the rows of keys."""
+    """`by_key` finds all rows that have one of given keys."""
 
     def __init__(
         self,
-        kept: Mapping[str, MaintainedRelation],
+        relations: Mapping[str, MaintainedRelation],
         best: Best,
         by_key: Lookup,
         clauses: Iterable[ClauseUpdate],
         tick: Tick = no_tick,
     ) -> None:
-        super().__init__(kept, (best.relation,), clauses, tick)
-        self._best, self._by_key, self._rows = best, by_key, kept[best.relation]
+        super().__init__(relations, (best.relation,), clauses, tick)
+        self._best, self._by_key, self._rows = best, by_key, relations[best.relation]
         self._rounds = self._rows.rounds
 
     def run(self, difference: Difference) -> None:
@@ -60,14 +60,14 @@ class BestUpdate(RuleUpdate):
             candidates = list(self._following({self._best.relation: improved}, {})) if improved.size else []
 
     def unfounded(self) -> str:
-        """What is wrong with the levels of rows; empty if each row has its support."""
+        """A problem with the levels of rows, in words; empty if each row has a derivation from lower levels."""
         rows = self._unsupported(self._rounds.present())
         return f"{rows.size} rows have no derivation from lower levels" if rows.size else ""
 
     # --- What goes --------------------------------------------------------------------------------
 
     def _remove(self, difference: Difference) -> Array:
-        """Takes away the rows that nothing supports any more; returns them."""
+        """Deletes the rows without a derivation from lower levels; returns them."""
         doubted: dict[int, list[Array]] = defaultdict(list)
         below = {name: rows for name, rows in difference.lost.items() if name != self._best.relation}
         self._doubt(difference.lost.get(self._best.relation, np.empty(0, np.int64)), doubted)
@@ -91,14 +91,14 @@ class BestUpdate(RuleUpdate):
             doubted[level].append(rows[levels == level])
 
     def _heads(self, clause: ClauseUpdate, found: Found) -> Array:
-        """The rows that instances of the epoch before gave, of those that are best."""
+        """The best rows that instances gave before the update."""
         self._tick(found.size)
         found, _ = clause.rounds.holding(found, "old")
         heads = self._rows.find(found.head, found.size)
         return heads[heads >= 0]
 
     def _unsupported(self, rows: Array) -> Array:
-        """Those of some rows, sorted, that are there and have no derivation from below their own level."""
+        """Of sorted rows those that hold, and have no derivation from below their own level."""
         rows = rows[(self._rounds.new[rows] != NEVER) & ~self._rounds.given[rows]]
         supported = np.zeros(rows.size, np.bool_)
         for clause in self._clauses:
@@ -114,7 +114,7 @@ class BestUpdate(RuleUpdate):
     # --- What comes -------------------------------------------------------------------------------
 
     def _others_of(self, rows: Array) -> Iterator[Candidates]:
-        """All that the keys of some rows can be now."""
+        """All rows, by facts and rules, that have the keys of `rows`."""
         if not rows.size:
             return
         chosen = ChosenRows(self._rows, rows)
@@ -140,7 +140,7 @@ class BestUpdate(RuleUpdate):
         return found.head, latest.astype(np.int64) + 1
 
     def _improve(self, candidates: Sequence[Candidates]) -> Array:
-        """Gives keys better values, where there are some; returns the rows that are new."""
+        """Replaces the rows of keys for which a candidate is better; returns the new rows."""
         columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in candidates), strict=True)]
         levels = np.concatenate([levels for _, levels in candidates])
         if not levels.size:
@@ -157,24 +157,24 @@ class BestUpdate(RuleUpdate):
         return chosen
 
     def _best_of(self, columns: list[Array], levels: Array) -> tuple[list[Array], Array]:
-        """The best row of each key, with the lowest level at which it comes."""
+        """The best candidate of each key, with its lowest level."""
         keys, value = self._keys(columns), self._ordered(columns)
         chosen = _first_of_each(keys, np.lexsort((levels, value, *keys[::-1])))
         return [np.ascontiguousarray(column[chosen]) for column in columns], levels[chosen]
 
     def _best_among(self, rows: Array, before: Array) -> NDArray[np.bool_]:
-        """Which rows, one of each key, are better than those that keys have now."""
-        places = np.concatenate((rows, before))
-        columns = self._rows.columns(places)
+        """Which of `rows`, one of each key, are better than the rows `before` of the same keys."""
+        both = np.concatenate((rows, before))
+        columns = self._rows.columns(both)
         keys, value = self._keys(columns), self._ordered(columns)
-        is_before = np.arange(places.size) >= rows.size
-        wins = np.zeros(places.size, np.bool_)
-        # Of equal values, that which a key has comes first.
+        is_before = np.arange(both.size) >= rows.size
+        wins = np.zeros(both.size, np.bool_)
+        # Of equal values, the former one comes first.
         wins[_first_of_each(keys, np.lexsort((~is_before, value, *keys[::-1])))] = True
         return wins[: rows.size]
 
     def _ordered(self, columns: Sequence[Array]) -> Array:
-        """The values, so that the best is the smallest. The complement has no number that it cannot turn round."""
+        """The values, so that the best is the smallest. (The smallest number has a complement, but no negative.)"""
         value = columns[self._best.position]
         return value if self._best.sign > 0 else ~value
 

@@ -1,4 +1,4 @@
-"""Strata computed from nothing, by the embedded engine, with the round in which each row came."""
+"""A run of the embedded engine that remembers the round of each row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ranges = Sequence[tuple[int, int]]
 
 
 class Bootstrap(ColumnarRun):
-    """A run over facts, and over `known` relations as they stand."""
+    """A run over facts, and over relations that are `known`."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Bootstrap(ColumnarRun):
         self.given = {name: relation.size for name, relation in self.store.items()}
         self._marks = {name: [size] for name, size in self.given.items()}
         self._levels: dict[str, NDArray[np.int32]] = {}
-        self.passed: dict[str, Ranges] = {}  # the values that rules have read of best rows, also for a while only
+        self.passed: dict[str, Ranges] = {}  # of columns of best values, also of those that better ones replaced
 
     def compute(self, part: Part) -> None:
         if part.again:
@@ -61,8 +61,9 @@ class Bootstrap(ColumnarRun):
 
 
 class _RecordedRun(StratumRun):
-    """Rounds are exact. The engine lets a rule that looks for a row see those of the current round, which is quicker,
-    and as right, but makes rows come a round too early; here it sees what was visible before."""
+    """A stratum whose rounds are exact. The engine lets a rule that looks one row up see the rows of the current round.
+    That is quicker, and the result is the same, but heads come a round too early. Here, the rule sees the rows of
+    earlier rounds only."""
 
     def __init__(self, run: ColumnarRun, stratum: Stratum, marks: dict[str, list[int]]) -> None:
         super().__init__(run, stratum)
@@ -78,8 +79,8 @@ class _RecordedRun(StratumRun):
             relation.looked_up = None
 
     def _looked_up(self) -> set[str]:
-        """The stratum's relations of which a rule may look for a row: another literal reads what is new, and all that
-        the row has can be known before."""
+        """The relations of the stratum in which a rule may look one row up: another of its literals reads new rows, and
+        binds all columns of the row."""
         own, result = self.stratum.relations, set()
         for rule in self.stratum.rules:
             body = query_of(rule.body).literals
@@ -101,7 +102,7 @@ class _RecordedRun(StratumRun):
 
 
 def _copy(relation: Relation, start: int, into: Relation) -> None:
-    """Puts the visible rows from a place on into another relation."""
+    """Puts the visible rows from position `start` on into another relation."""
     end = relation.visible
     into.insert([relation.column(position, start, end) for position in range(relation.arity)], end - start)
     into.next_round()

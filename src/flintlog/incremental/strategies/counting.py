@@ -1,8 +1,8 @@
-"""The update of one stratum by counting: for every row, in how many ways it comes in each round.
+"""The update of one stratum by counting: every row has the number of its derivations in each round.
 
-This is what differential dataflow keeps: more memory than one round a row, and no row is ever looked for backwards. The
-counts are those of all instances of rules, each in the round after its last row came; a row comes in the first round
-in which its count is not zero. When rows change their rounds, the instances that have them move to other rounds.
+Differential dataflow keeps these counts: they take more memory than one round for each row, but no derivation of a row
+has to be searched. An instance of a rule counts in the round after its last row; a row has the first round with a count
+above zero. If a row changes its round, the instances that have the row move to other rounds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from flintlog.types import Kind
 
 
 class RoundCounts:
-    """For each row of a relation and each round: in how many ways the row comes in it."""
+    """The number of derivations of each row of a relation in each round, as counts of pairs of a row and a round."""
 
     def __init__(self, name: str, planner: Planner) -> None:
         self._pairs = MaintainedRelation(Relation(f"{name} by rounds", 2))
@@ -44,7 +44,7 @@ class RoundCounts:
         self._by_row = Lookup(lambda: self._pairs, schema, ("row",), planner)
 
     def add(self, rows: Array, rounds: Array, number: Array | int) -> None:
-        """Counts more, or fewer, ways."""
+        """Adds to the counts of pairs; a negative `number` takes derivations away."""
         pairs = self._pairs.enter([rows, rounds], rows.size)
         changed, at = np.unique(pairs, return_inverse=True)
         more = np.bincount(at, np.broadcast_to(number, rows.shape), minlength=changed.size).astype(np.int64)
@@ -56,7 +56,7 @@ class RoundCounts:
         return counts
 
     def rounds_of(self, rows: Array) -> tuple[Array, Array]:
-        """All rounds in which some rows come: pairs of a row and a round."""
+        """All pairs of one of these rows and a round in which it has derivations."""
         pairs = self._by_row.positions([rows])
         row, round = self._pairs.columns(pairs[self._pairs.rounds.counts[pairs] > 0])
         return row, round
@@ -77,7 +77,7 @@ class RoundCounts:
 
 @dataclass
 class _Moving:
-    """Instances that have changed rows: where they came before the change."""
+    """Instances with changed rows, and the rounds of their last rows before the change."""
 
     clause: ClauseUpdate
     found: Found
@@ -85,17 +85,17 @@ class _Moving:
 
 
 class CountingUpdate(RuleUpdate):
-    """`counts` are those of the stratum's relations before the update."""
+    """`counts` are those of the relations `own` before the update."""
 
     def __init__(
         self,
-        kept: Mapping[str, MaintainedRelation],
+        relations: Mapping[str, MaintainedRelation],
         own: Iterable[str],
         clauses: Iterable[ClauseUpdate],
         counts: Mapping[str, RoundCounts],
         tick: Tick = no_tick,
     ) -> None:
-        super().__init__(kept, own, clauses, tick)
+        super().__init__(relations, own, clauses, tick)
         self._counts = counts
         self._waiting: dict[int, dict[str, list[Array]]] = defaultdict(lambda: defaultdict(list))
 
@@ -116,10 +116,10 @@ class CountingUpdate(RuleUpdate):
     def _round(self, round: int, waiting: Mapping[str, list[Array]]) -> None:
         settled: dict[str, tuple[Array, Any]] = {}
         for name, parts in waiting.items():
-            kept = self._kept[name]
+            rounds = self._relations[name].rounds
             rows = np.unique(np.concatenate(parts))
-            rows = rows[kept.rounds.new[rows] >= round]  # others have come before
-            is_there, here = self._counts[name].of(rows, round) > 0, kept.rounds.new[rows] == round
+            rows = rows[rounds.new[rows] >= round]  # others have come before
+            is_there, here = self._counts[name].of(rows, round) > 0, rounds.new[rows] == round
             late, come = rows[here & ~is_there], rows[~here & is_there]
             if late.size:
                 for row, other in _by_round(*self._counts[name].rounds_of(late)):
@@ -129,13 +129,13 @@ class CountingUpdate(RuleUpdate):
                 settled[name] = np.concatenate((late, come)), new
         moving = list(self._having({name: rows for name, (rows, _) in settled.items()}, "new"))
         for name, (rows, new) in settled.items():
-            self._kept[name].rounds.set_round(rows, new)
+            self._relations[name].rounds.set_round(rows, new)
         self._move(moving)
 
     # --- Instances --------------------------------------------------------------------------------
 
     def _having(self, rows: Rows, epoch: Version, but: Iterable[ClauseUpdate] = ()) -> Iterator[_Moving]:
-        """Every instance that has one of these rows, once, and the round it comes in by now."""
+        """Every instance that has one of these rows, once, with its round so far."""
         rows = {name: np.sort(some) for name, some in rows.items() if some.size}
         chosen, others = self._chosen(rows), list(but)
         for clause in self._clauses:
@@ -160,12 +160,12 @@ class CountingUpdate(RuleUpdate):
         return _Moving(clause, found, clause.rounds.latest(found, epoch))
 
     def _move(self, instances: Iterable[_Moving]) -> None:
-        """Counts instances in the rounds in which they come now."""
+        """Moves instances from the rounds where they counted to those where they count now."""
         for some in instances:
             after = some.clause.rounds.latest(some.found, "new")
             moved = np.flatnonzero(some.before != after)
             found, name = some.found.chosen(moved), some.clause.relation
-            heads = self._kept[name].enter(found.head, found.size)
+            heads = self._relations[name].enter(found.head, found.size)
             for latest, number in ((some.before[moved], -1), (after[moved], 1)):
                 there = np.flatnonzero(latest != NEVER)
                 self._count(name, heads[there], latest[there].astype(np.int64) + 1, number)
@@ -178,7 +178,7 @@ class CountingUpdate(RuleUpdate):
 
 
 def counted(names: Iterable[str], clauses: Iterable[ClauseUpdate], planner: Planner) -> Mapping[str, RoundCounts]:
-    """Counts everything in some relations, as it was before an update, from the rounds that rows had."""
+    """The counts of relations before an update, from the rounds of rows."""
     relations, result = planner.relations, {name: RoundCounts(name, planner) for name in names}
     for name, counts in result.items():
         rounds = relations[name].rounds

@@ -1,6 +1,6 @@
-"""The update of one stratum by deleting too much and putting back what is still derived (DRed).
+"""The update of one stratum by deleting too many rows and putting those back that are still derived (DRed).
 
-Keeps rows only: which round they come in is not known afterwards.
+The rounds of rows are not known afterwards.
 """
 
 from __future__ import annotations
@@ -26,60 +26,53 @@ class DeleteRederive(RuleUpdate):
         self._derive(difference, self._delete(difference))
 
     def _delete(self, difference: Difference) -> dict[str, Array]:
-        """Takes away all that anything lost had a part in; returns what it took."""
+        """Deletes all rows with a derivation from a lost row, or from another deleted one; returns them."""
         taken: dict[str, list[Array]] = defaultdict(list)
         lost = difference.lost
         for name in self._own:
             if name in lost:
-                self._kept[name].rounds.set_round(lost[name], NEVER)
+                self._relations[name].rounds.set_round(lost[name], NEVER)
                 taken[name].append(lost[name])
         heads: Iterator[Heads] = chain(
             self._following(lost, difference.gained, "old"), self._all_heads(difference.rules_lost, "old")
         )
-        while frontier := self._gone(heads):
+        while frontier := self._changed(heads, NEVER):
             for name, rows in frontier.items():
                 taken[name].append(rows)
             heads = self._following(frontier, {}, "old")
         return {name: np.unique(np.concatenate(parts)) for name, parts in taken.items()}
 
-    def _gone(self, heads: Iterable[Heads]) -> dict[str, Array]:
-        gone: dict[str, list[Array]] = defaultdict(list)
+    def _changed(self, heads: Iterable[Heads], round: int) -> dict[str, Array]:
+        """Deletes heads that hold and are no facts, if the round is NEVER; otherwise puts heads that do not hold into
+        the round. Returns the rows that have changed."""
+        changed: dict[str, list[Array]] = defaultdict(list)
         for name, rows in heads:
-            kept = self._kept[name]
-            rows = np.unique(rows[(kept.rounds.new[rows] != NEVER) & ~kept.rounds.given[rows]])
+            rounds = self._relations[name].rounds
+            holds = rounds.new[rows] != NEVER
+            rows = np.unique(rows[holds & ~rounds.given[rows] if round == NEVER else ~holds])
             if rows.size:
-                kept.rounds.set_round(rows, NEVER)
-                gone[name].append(rows)
-        return {name: np.concatenate(parts) for name, parts in gone.items()}
+                rounds.set_round(rows, round)
+                changed[name].append(rows)
+        return {name: np.concatenate(parts) for name, parts in changed.items()}
 
     def _derive(self, difference: Difference, deleted: Rows) -> None:
-        """Puts back what is still derived, and adds what is new."""
+        """Puts deleted rows back that are still derived, and adds new rows."""
         gained = difference.gained
         for name in self._own:
             if name in gained:
-                self._kept[name].rounds.set_round(gained[name], 0)
+                self._relations[name].rounds.set_round(gained[name], 0)
         heads: Iterator[Heads] = chain(
             self._derived_again(deleted),
             self._following(gained, difference.lost, "new"),
             self._all_heads(difference.rules_gained, "new"),
         )
-        while frontier := self._come(heads):
+        while frontier := self._changed(heads, 1):
             heads = self._following(frontier, {}, "new")
-
-    def _come(self, heads: Iterable[Heads]) -> dict[str, Array]:
-        come: dict[str, list[Array]] = defaultdict(list)
-        for name, rows in heads:
-            kept = self._kept[name]
-            rows = np.unique(rows[kept.rounds.new[rows] == NEVER])
-            if rows.size:
-                kept.rounds.set_round(rows, 1)
-                come[name].append(rows)
-        return {name: np.concatenate(parts) for name, parts in come.items()}
 
     # --- Instances --------------------------------------------------------------------------------
 
     def _following(self, rows: Rows, absent: Rows, epoch: Version) -> Iterator[Heads]:
-        """What follows in an epoch from one of these rows, or from the absence of one of those."""
+        """The heads of instances that have one of `rows`, or a negated literal for one of `absent`."""
         for clause, some in groupby(self._touched(rows, absent), itemgetter(0)):
             yield from self._heads_of(clause, map(itemgetter(1), some), epoch)
 
@@ -94,11 +87,11 @@ class DeleteRederive(RuleUpdate):
             yield from self._heads_of(clause, clause.instances.all(), epoch)
 
     def _heads_of(self, clause: ClauseUpdate, instances: Iterable[Found], epoch: Version) -> Iterator[Heads]:
-        """All are found first: to enter their heads may change what is searched."""
+        """The heads of instances. All are found first: entering heads may change a log that is being searched."""
         return (self._heads(clause, found, epoch) for found in list(instances))
 
     def _heads(self, clause: ClauseUpdate, found: Found, epoch: Version) -> Heads:
-        """What instances give, of those that hold in an epoch."""
+        """The heads of the instances that come before the update, or after it."""
         self._tick(found.size)
         found, _ = clause.rounds.holding(found, epoch)
-        return clause.relation, self._kept[clause.relation].enter(found.head, found.size)
+        return clause.relation, self._relations[clause.relation].enter(found.head, found.size)

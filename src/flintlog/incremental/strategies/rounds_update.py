@@ -1,21 +1,21 @@
-"""The update of one stratum kept by its rules (paper 004, algorithm 3), with work in proportion to what changes.
+"""The update of one stratum by rounds, with work in proportion to what changes (*Towards Elastic Incrementalization for
+Datalog*, algorithm 3).
 
-A row comes in the round after the last row that one of its derivations needs; only derivations of that first round
-count. An update changes the rounds of some rows: they come earlier, later, not at all, or for the first time. Rounds
-are gone through in order, and a row's new round is settled when its old or new one is reached. When that is another,
-the instances of rules that have the row are found, once, and put off to the round in which they would have their
-effect:
+A row has the round after that of the last row which one of its derivations needs; only derivations in that first round
+count. An update moves rows to an earlier round, to a later one, out of the relation, or into it. The update goes
+through the rounds in order, and settles a row where it reaches the row's old or new round. If the row's round changes,
+the update finds all instances of rules that have the row, once, and puts each off to the round where it has its effect:
 
-- *removed*: an instance that counted in the old epoch, of a row that is late. It is taken off the count of its head if
-  one of its rows is still not there by then.
-- *added*: an instance with a row that has come, in a round of its own. It counts in its round if nothing that it has
-  changed afterwards; otherwise what changed later has put it off, too.
-- *again*: an instance whose head is late, without any changed row: a derivation that came too late to count before.
+- *removed*: an instance that counted before the update, and has a row that is late. It is taken off the count of its
+  head if one of its rows still does not hold in that round.
+- *added*: an instance with a row that comes in another round than before. Each changed row of an instance puts a copy
+  of the instance off; only the copy of the row that comes last counts.
+- *again*: an instance without changed rows whose head is late: a derivation that came too late to count before.
 
-Where the paper looks at every instance of a deleted row in each later round, this does so once.
+The paper looks at every instance of a deleted row in each later round; here, each is put off once.
 
-Kernels do all of it (`kernels/source/update/updates.py`), and come back when they need something: room, a plan,
-or the instances of a rule that computes what they do not know.
+Kernels do all of it (`kernels/source/update/updates.py`). They return when they need room, a plan, or the instances of
+a rule that only Python can evaluate.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ from flintlog.incremental.strategies.workspace import Workspace
 
 
 class _PackedAnew(Exception):
-    """Rows are packed in another way than before, which kernels in the middle of them do not survive."""
+    """Rows are packed in another way than before. Kernels that were searching them have to begin again."""
 
 
 class RoundsUpdate(RuleUpdate):
-    """Keeps rounds, and counts of the rows that have lost derivations. `code` is of the clauses."""
+    """Knows the round of each row afterwards, and the counts of rows that have lost derivations."""
 
     def __init__(self, code: StratumCode, workspace: Workspace, tick: Tick) -> None:
-        super().__init__(code.kept, code.own, [clause.clause for clause in code.clauses], tick)
+        super().__init__(code.relations, code.own, [clause.clause for clause in code.clauses], tick)
         self._code, self._workspace = code, workspace
 
     def run(self, difference: Difference) -> None:
         while not self._is_done(difference):
-            for kept in self._code.own.values():
-                kept.rounds.take_back_rounds()
+            for relation in self._code.own.values():
+                relation.rounds.take_back_rounds()
 
     def _is_done(self, difference: Difference) -> bool:
-        """Updates the stratum; returns whether that could be done with rows packed as they were."""
+        """Updates the stratum; returns False if rows had to be packed anew, so that the update has to begin again."""
         is_finished = False
         try:
             self._begin(difference)
@@ -77,32 +77,32 @@ class RoundsUpdate(RuleUpdate):
         workspace, code = self._workspace, self._code
         lost, gained = difference.lost, difference.gained
         code.lay_out(workspace)
-        for name, kept in code.own.items():
+        for name, relation in code.own.items():
             late, come = lost.get(name, NO_ROWS), gained.get(name, NO_ROWS)
-            kept.rounds.change_facts(late, come)
-            kept.block.begin(kept.rounds.old.size, late, come)
-            kept.let_in()
+            relation.rounds.change_facts(late, come)
+            relation.block.begin(relation.rounds.old.size, late, come)
+            relation.let_in()
         for name in lost.keys() | gained.keys():
-            if name in code.kept and name not in code.own:
-                code.kept[name].block.read(lost.get(name, NO_ROWS), gained.get(name, NO_ROWS))
+            if name in code.relations and name not in code.own:
+                code.relations[name].block.read(lost.get(name, NO_ROWS), gained.get(name, NO_ROWS))
         workspace.begin()
 
     def _end(self, is_finished: bool) -> None:
         if not is_finished:
             kernels().abandon_update(self._workspace.address)
-        for kept in self._code.own.values():
-            kept.catch_up()
-            kept.rounds.was_changed(*kept.block.saved())
-        for kept in self._code.kept.values():
-            kept.block.end()
+        for relation in self._code.own.values():
+            relation.catch_up()
+            relation.rounds.was_changed(*relation.block.saved())
+        for relation in self._code.relations.values():
+            relation.block.end()
         self._workspace.end(is_finished=is_finished)
 
     # --- What kernels need ------------------------------------------------------------------------
 
     def _provide(self, need: int) -> None:
         workspace, code = self._workspace, self._code
-        for kept in code.own.values():
-            kept.catch_up()
+        for relation in code.own.values():
+            relation.catch_up()
         if need == up.NEEDS_TELLING:
             self._tell()
         elif need == up.NEEDS_SEARCH:
@@ -120,11 +120,11 @@ class RoundsUpdate(RuleUpdate):
         elif need == up.NEEDS_LISTS:
             rows = workspace[up.U_WANTED]
             workspace.make_settled(rows)
-            for kept in code.own.values():
-                kept.block.make_lists(rows)
+            for relation in code.own.values():
+                relation.block.make_lists(rows)
         elif need == up.NEEDS_ROWS:
-            kept = code.by_address[workspace[up.U_WHERE]]
-            kept.make_room_for(workspace.values(kept.relation.arity))
+            relation = code.by_address[workspace[up.U_WHERE]]
+            relation.make_room_for(workspace.values(relation.relation.arity))
             workspace[up.U_STALE] = 1
         elif need == up.NEEDS_RANGE:
             self._widen(code.by_address[workspace[up.U_WHERE]])
@@ -135,30 +135,30 @@ class RoundsUpdate(RuleUpdate):
         instances, self._workspace[up.U_INSTANCES] = self._workspace[up.U_INSTANCES], 0
         self._tick(instances)
 
-    def _widen(self, kept: MaintainedRelation) -> None:
-        """Makes a log take a row with values beyond those that it has."""
-        row = self._workspace.values(kept.relation.arity)
+    def _widen(self, relation: MaintainedRelation) -> None:
+        """Prepares a log for a row whose values are beyond the ranges of its columns."""
+        row = self._workspace.values(relation.relation.arity)
         self._workspace[up.U_STALE] = 1
-        if not kept.relation.widen(row):
-            kept.relation.prepare([(value, value) for value in row])
+        if not relation.relation.widen(row):
+            relation.relation.prepare([(value, value) for value in row])
             raise _PackedAnew
 
     # --- Instances that kernels do not find -------------------------------------------------------
 
     def _search(self) -> tuple[int, int]:
-        """The number of the clause that an update has come to, and of its search."""
+        """The numbers of the clause and the search at which the kernels stopped."""
         clause = self._workspace[up.U_CLAUSE]
         if self._workspace[up.U_PHASE] == up.COUNT:
             return clause, self._code.clauses[clause].width
         return clause, self._workspace[up.U_STEP] // 2
 
     def _find_instances(self) -> None:
-        """Those of the search that an update has come to."""
+        """Finds the instances of the search at which the kernels stopped."""
         workspace = self._workspace
         number, place = self._search()
         step, code = workspace[up.U_STEP], self._code.clauses[number]
         clause = code.clause.instances.clause
-        relation = clause.relation if place == code.width else clause.places[place].relation
+        name = clause.relation if place == code.width else clause.places[place].relation
         if workspace[up.U_PHASE] == up.COUNT:
             kind, rows = up.COUNTED, up.K_ASKED
         elif place == code.width:
@@ -166,15 +166,15 @@ class RoundsUpdate(RuleUpdate):
         else:
             kind = up.ADDED if step % 2 else up.REMOVED
             rows = up.K_LATE if (kind == up.REMOVED) != clause.places[place].negated else up.K_COME
-        kept = self._code.kept[relation]
-        chosen = ChosenRows(kept, kept.block.rows(rows))
+        relation = self._code.relations[name]
+        chosen = ChosenRows(relation, relation.block.rows(rows))
         instances = code.clause.instances
         found = instances.of_head(chosen) if place == code.width else instances.at_place(place, chosen)
         self._take(kind, code, place, found)
         workspace[up.U_STEP] = step + 1
 
     def _put_off_rules(self, difference: Difference) -> None:
-        """A rule is the last place of its instances."""
+        """Puts off all instances of rules that come or go: the rule counts as the last literal."""
         codes = {id(code.clause): code for code in self._code.clauses}
         for kind, clauses in ((up.REMOVED, difference.rules_lost), (up.ADDED, difference.rules_gained)):
             for clause in clauses:
@@ -187,26 +187,26 @@ class RoundsUpdate(RuleUpdate):
             yield some
 
     def _enter(self, head: MaintainedRelation, found: Found) -> Array:
-        """The places of heads, which may make the log move, or pack its rows anew: no rule is being run."""
+        """The positions of heads. The log may move, or pack its rows anew: no kernel is searching it."""
         layout = head.relation.layout
         heads = head.enter(found.head, found.size)
         self._workspace[up.U_STALE] = 1
         head.let_in()
         if head.relation.layout != layout:
-            self._code.look_after_indexes(self._workspace)  # searches of this round go on
+            self._code.look_after_indexes(self._workspace)  # for the other searches of this round
         return heads
 
     def _take(self, kind: int, code: ClauseCode, place: int, found: Iterable[Found]) -> None:
         """Gives instances to the kernels. All are found first: to enter their heads may change what is searched."""
-        clause, head = code.clause, self._code.kept[code.clause.relation]
+        clause, head = code.clause, self._code.relations[code.clause.relation]
         for some in list(self._counted(found)):
             if kind == up.ADDED:
                 some, _ = clause.rounds.holding(some, "new")
                 heads = self._enter(head, some)
             else:
                 heads = head.find(some.head, some.size)
-            kept = [heads, *(np.ascontiguousarray(rows) for rows in some.rows)]
-            block = block_of([some.size, *map(address, kept)])
+            arrays = [heads, *(np.ascontiguousarray(rows) for rows in some.rows)]
+            block = block_of([some.size, *map(address, arrays)])
             arguments = self._workspace.address, code.block.address, kind, place, block.address
             while need := kernels().take_instances(*arguments):
                 self._provide(need)

@@ -1,4 +1,4 @@
-"""What another version of a program means for a stratum: rules that come and go, or a stratum of another kind."""
+"""The changes that another version of a program makes in a stratum: its rules, or the kind of stratum that it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flintlog.incremental.strategies.rule_update import ClauseUpdate, clause_upd
 
 @dataclass
 class RuleChanges:
-    """Rules that a stratum has no longer, and those that are new; or why it is computed again."""
+    """Rules that a stratum loses and gains; or, in `why`, why it is computed again."""
 
     lost: list[ClauseUpdate] = field(default_factory=list)
     gained: list[ClauseUpdate] = field(default_factory=list)
@@ -22,7 +22,7 @@ class RuleChanges:
         return bool(self.lost or self.gained or self.why)
 
     def reads(self) -> frozenset[str]:
-        """What the rules read that a stratum has no longer."""
+        """The relations that lost rules read."""
         return frozenset(place.relation for clause in self.lost for place in clause.instances.clause.places)
 
 
@@ -46,13 +46,13 @@ def changes_of(
         why = "it is new, declared anew, or computed together with others than before"
         return RuleChanges(why=why), current
     is_other = (part.again, part.fold, part.best) != (before.again, before.fold, before.best)
-    if is_other or (not part.has_clauses and _said(part) != _said(before)):
+    if is_other or (not part.has_clauses and _content(part) != _content(before)):
         return RuleChanges(why="its rules changed"), current
     return changes, current
 
 
-def _said(part: Part) -> object:
-    """What a stratum's rules say; their numbers change when others come or go."""
+def _content(part: Part) -> object:
+    """The rules of a stratum without their numbers, which change when other rules come or go."""
     stratum = part.stratum
     rules = [(rule.relation, rule.body, rule.plan) for rule in stratum.rules]
     return stratum.recursive, rules, [(rule.relation, rule.body) for rule in stratum.subsumptions]

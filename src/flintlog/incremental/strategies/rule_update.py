@@ -1,4 +1,4 @@
-"""What all ways to update a stratum by its rules have in common."""
+"""An update of one stratum by its rules: what it is given, and what all strategies share."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Tick = Callable[[int], None]
 
 
 def no_tick(instances: int) -> None:
-    """Nobody wants to know."""
+    """The update may take any time."""
 
 
 @dataclass(eq=False)
 class ClauseUpdate:
-    """A rule as a clause, and how it is evaluated."""
+    """A rule, its instances for given rows, and the rounds of these."""
 
     rule: Rule
     instances: Instances
@@ -46,8 +46,8 @@ def clause_update(rule: Rule, part: Part, planner: Planner) -> ClauseUpdate:
 
 @dataclass(frozen=True)
 class Difference:
-    """What has changed for a stratum: rows of relations below it, facts of its own, which are marked as given, or no
-    longer, already; and rules."""
+    """The changes that a stratum is updated from: rows of the relations below it, its own facts (which `given` says
+    already), and its rules."""
 
     lost: Rows
     gained: Rows
@@ -59,7 +59,7 @@ class Difference:
         return sum(rows.size for some in (self.lost, self.gained) for rows in some.values())
 
     def rows(self) -> dict[str, Array]:
-        """All rows that have gone or come, by relation."""
+        """Lost and gained rows together, by relation."""
         both = self.lost, self.gained
         return {
             name: np.concatenate([some[name] for some in both if name in some]) for name in {*self.lost, *self.gained}
@@ -67,23 +67,23 @@ class Difference:
 
 
 class RuleUpdate(ABC):
-    """The update of one stratum, whose relations are `own`. `clauses` are the rules that it has, had, or gets. `tick`
-    is called with the number of instances whenever some were found; it may raise to end the update."""
+    """The update of the stratum with the relations `own`. `clauses` are its rules before the update and after it.
+    `tick` is called with the number of instances whenever some were found; it may raise OverBudget."""
 
     def __init__(
         self,
-        kept: Mapping[str, MaintainedRelation],
+        relations: Mapping[str, MaintainedRelation],
         own: Iterable[str],
         clauses: Iterable[ClauseUpdate],
         tick: Tick = no_tick,
     ) -> None:
-        self._kept, self._own, self._clauses, self._tick = kept, tuple(own), list(clauses), tick
+        self._relations, self._own, self._clauses, self._tick = relations, tuple(own), list(clauses), tick
 
     @abstractmethod
     def run(self, difference: Difference) -> None: ...
 
     def _touched(self, rows: Rows, absent: Rows) -> Iterator[tuple[ClauseUpdate, Found]]:
-        """Instances that have one of these rows, or must not have one of those."""
+        """Instances that have one of `rows`, or a negated literal for one of `absent`."""
         there, not_there = self._chosen(rows), self._chosen(absent)
         for clause in self._clauses:
             for place, where in enumerate(clause.instances.clause.places):
@@ -93,7 +93,7 @@ class RuleUpdate(ABC):
                         yield clause, found
 
     def _chosen(self, rows: Rows) -> dict[str, ChosenRows]:
-        return {name: ChosenRows(self._kept[name], some) for name, some in rows.items() if some.size}
+        return {name: ChosenRows(self._relations[name], some) for name, some in rows.items() if some.size}
 
 
 def all_instances(clauses: Iterable[ClauseUpdate]) -> Iterator[tuple[ClauseUpdate, Found]]:

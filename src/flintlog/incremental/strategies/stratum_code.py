@@ -1,4 +1,4 @@
-"""The clauses of a stratum as blocks that kernels update it by."""
+"""The clauses of a stratum, and their searches, as blocks for the kernels that update it."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from flintlog.ir.scalar import Column, Const, Scalar
 
 
 class ClauseCode:
-    """A clause, and the searches that begin at each of its places and, last, at its head: these are made when somebody
-    needs them."""
+    """A clause, and its searches: one begins at each literal, and the last at the head. A search is made when an update
+    needs it."""
 
-    def __init__(self, clause: ClauseUpdate, kept: Mapping[str, MaintainedRelation]) -> None:
+    def __init__(self, clause: ClauseUpdate, relations: Mapping[str, MaintainedRelation]) -> None:
         self.clause, places = clause, clause.instances.clause.places
         self.width = len(places)
         self.block = Block(up.C_PLACES + up.PLACE_WORDS * len(places))
         self._searches = block_of([up.SEARCH_UNKNOWN] * (len(places) + 1))
         self._held: list[object] = []  # what blocks point to
         self._laid_out: tuple[bool, bool] | None = None
-        self.block[up.C_HEAD], self.block[up.C_LEAST] = kept[clause.relation].block.address, clause.rounds.least
+        self.block[up.C_HEAD], self.block[up.C_LEAST] = relations[clause.relation].block.address, clause.rounds.least
         self.block[up.C_NPLACES], self.block[up.C_SEARCHES] = len(places), self._searches.address
         for number, place in enumerate(places):
             where = up.C_PLACES + up.PLACE_WORDS * number
-            self.block[where], self.block[where + 1] = kept[place.relation].block.address, _kind(place)
+            self.block[where], self.block[where + 1] = relations[place.relation].block.address, _kind(place)
 
     def lay_out(self) -> None:
-        """The rule belongs to the program before and after this update, or it comes or goes."""
+        """Tells kernels whether the rule belongs to the program before the update, and after it."""
         rounds = self.clause.rounds
         if self._laid_out == (rounds.before, rounds.after):
             return
@@ -87,34 +87,34 @@ class ClauseCode:
 
 
 class StratumCode:
-    """The clauses of a stratum over what is kept now, `own` relations first."""
+    """The clauses of a stratum over the relations as they are now, the stratum's own first."""
 
     def __init__(
-        self, kept: Mapping[str, MaintainedRelation], own: Sequence[str], clauses: Sequence[ClauseUpdate]
+        self, relations: Mapping[str, MaintainedRelation], own: Sequence[str], clauses: Sequence[ClauseUpdate]
     ) -> None:
-        self.clauses = [ClauseCode(clause, kept) for clause in clauses]
+        self.clauses = [ClauseCode(clause, relations) for clause in clauses]
         read = [place.relation for code in self.clauses for place in code.clause.instances.clause.places]
         names = list(dict.fromkeys((*own, *read)))
-        self.own = {name: kept[name] for name in own}
-        self.kept = {name: kept[name] for name in names}
-        self.by_address = {some.block.address: some for some in self.kept.values()}
-        self._most = [PLAN_AGAIN * some.relation.visible + 64 for some in self.kept.values()]
+        self.own = {name: relations[name] for name in own}
+        self.relations = {name: relations[name] for name in names}
+        self.by_address = {some.block.address: some for some in self.relations.values()}
+        self._most = [PLAN_AGAIN * some.relation.visible + 64 for some in self.relations.values()]
         self._clause_list = block_of([code.block.address for code in self.clauses])
-        self._kept_list = block_of([some.block.address for some in self.kept.values()])
+        self._relation_list = block_of([some.block.address for some in self.relations.values()])
         self._indexes: dict[int, Index] = {}  # by address
         self._index_list = block_of(())
         self._width = max((code.width for code in self.clauses), default=0)
-        self._arity = max(some.relation.arity for some in self.kept.values())
+        self._arity = max(some.relation.arity for some in self.relations.values())
 
-    def fits(self, kept: Mapping[str, MaintainedRelation], clauses: Sequence[ClauseUpdate]) -> bool:
-        """Whether it stands for these clauses, and plans were made for about as many rows as there are."""
+    def fits(self, relations: Mapping[str, MaintainedRelation], clauses: Sequence[ClauseUpdate]) -> bool:
+        """Whether the code is for these clauses and relations, and its plans for about as many rows as there are."""
         if len(clauses) != len(self.clauses):
             return False
         for code, clause in zip(self.clauses, clauses, strict=True):
             if code.clause is not clause:
                 return False
-        for (name, some), most in zip(self.kept.items(), self._most, strict=True):
-            if kept[name] is not some or some.relation.visible > most:
+        for (name, some), most in zip(self.relations.items(), self._most, strict=True):
+            if relations[name] is not some or some.relation.visible > most:
                 return False
         return True
 
@@ -122,16 +122,16 @@ class StratumCode:
         """Makes everything ready for an update."""
         workspace.fit(self._width, self._arity)
         workspace[up.U_NCLAUSES], workspace[up.U_CLAUSES] = len(self.clauses), self._clause_list.address
-        workspace[up.U_NKEPT], workspace[up.U_KEPT] = len(self.kept), self._kept_list.address
+        workspace[up.U_NKEPT], workspace[up.U_KEPT] = len(self.relations), self._relation_list.address
         workspace[up.U_NOWN] = len(self.own)
         for clause in self.clauses:
             clause.lay_out()
-        for some in self.kept.values():
+        for some in self.relations.values():
             some.places.sync()
         self.look_after_indexes(workspace)
 
     def look_after_indexes(self, workspace: Workspace) -> None:
-        """Enters all rows into the indexes, and tells kernels which there are."""
+        """Enters all rows into the indexes of searches, and tells kernels where the indexes are."""
         for index in self._indexes.values():
             index.sync()
         workspace[up.U_NINDEXES], workspace[up.U_INDEXES] = len(self._indexes), self._index_list.address

@@ -1,4 +1,4 @@
-"""Where updates by kernels keep what they work with; one after the other they use the same."""
+"""The workspace of updates by kernels: all updates of a state use it, one after the other."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from flintlog.engines.local.storage.packing import Array
 
 _FEW_ROUNDS, _FEW_WORDS, _FEW_ROWS = 1 << 8, 1 << 14, 1 << 8
 _NOTHING_DONE = block_of([0] * (up.U_INSTANCES + 1 - up.U_ROUND))
-# What is larger than this is let go of after an update.
+# Larger arrays are freed after an update.
 _KEPT_WORDS = 1 << 20
 
 
 class Workspace(Block):
-    """The block of an update, and what it points to."""
+    """The block of an update, and the arrays that it points to."""
 
     def __new__(cls) -> Self:
         return super().__new__(cls, up.UPDATE_WORDS)
@@ -37,7 +37,7 @@ class Workspace(Block):
     # --- For some clauses -------------------------------------------------------------------------
 
     def fit(self, width: int, arity: int) -> None:
-        """Clauses have so many places at most, and relations so many columns."""
+        """Makes room for clauses of up to `width` literals, and relations of up to `arity` columns."""
         if width > self._width:
             self._width, self._free, self._rows = width, np.zeros(width + 1, np.int64), np.empty(width + 1, np.int64)
             self[up.U_FREE], self[up.U_ROWS] = address(self._free), address(self._rows)
@@ -46,7 +46,7 @@ class Workspace(Block):
             self[up.U_VALUES] = address(self._values)
 
     def fit_columns(self, columns: int) -> None:
-        """A search begins with, or finds, so many columns at most."""
+        """Makes room for searches that begin with, or find, so many columns at most."""
         if columns > self._columns:
             self._columns = columns
             self._batch = np.empty(up.BATCH_ROWS * (columns + 1), np.int64)
@@ -54,7 +54,7 @@ class Workspace(Block):
             self[up.U_COLUMNS], self[up.U_BUFFER] = address(self._batch), address(self._buffer)
 
     def values(self, arity: int) -> list[int]:
-        """Those of the row that there is no room for."""
+        """The row that the kernels could not enter."""
         values: list[int] = self._values[:arity].tolist()
         return values
 
@@ -74,13 +74,13 @@ class Workspace(Block):
             self._set_settled(np.empty(2 * up.SETTLED_WORDS * rows, np.int64))
 
     def begin(self) -> None:
-        """An update begins with what was spread from facts that have gone and come."""
+        """Begins an update, whose first step spreads the facts that have gone and come."""
         self[up.U_PHASE] = up.SPREAD
         self[up.U_ROUND : up.U_INSTANCES + 1] = _NOTHING_DONE
         self[up.U_STALE] = self[up.U_LAST] = self[up.U_WAITING_END] = self[up.U_NSETTLED] = 0
 
     def end(self, *, is_finished: bool) -> None:
-        """Nothing waits any more."""
+        """Forgets all instances that wait."""
         self._free[:] = 0
         if max(self._rounds.size, self._waiting.size, self._settled.size) > _KEPT_WORDS:
             self._make_few()
