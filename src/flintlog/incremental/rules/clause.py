@@ -14,7 +14,7 @@ from flintlog.source import Span
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class Literal:
     """A literal of a rule: the relation must have the row `values`, or, if `negated`, must lack it. The values depend
     only on variables of the literals that read rows. `own`: the rule's stratum computes the relation."""
 
@@ -31,7 +31,7 @@ class Clause:
 
     id: int
     relation: str
-    places: tuple[Place, ...]
+    literals: tuple[Literal, ...]
     rows: tuple[Rows, ...]
     steps: tuple[Step, ...]
     output: tuple[Scalar, ...]
@@ -39,13 +39,13 @@ class Clause:
 
     @property
     def is_recursive(self) -> bool:
-        return any(place.own for place in self.places)
+        return any(literal.own for literal in self.literals)
 
 
 def clause_of(rule: Rule, own: Collection[str]) -> Clause:
     query = query_of(rule.body)
     rows: list[Rows] = []
-    absences: list[Place] = []
+    absences: list[Literal] = []
     steps: list[Step] = []
     for literal in query.literals:
         match literal:
@@ -53,16 +53,16 @@ def clause_of(rule: Rule, own: Collection[str]) -> Clause:
                 rows.append(literal)
             case Absent(node=Scan(relation, schema), on=on, values=values, wanted=False):
                 order = [on.index(column.name) for column in schema]
-                absences.append(Place(relation, tuple(values[i] for i in order), negated=True, own=False))
+                absences.append(Literal(relation, tuple(values[i] for i in order), negated=True, own=False))
             case Rows() | Absent():
                 raise InternalError("incremental", "a literal that reads no relation")
             case _:
                 steps.append(literal)
-    places = [Place(str(r.source), r.variables, negated=False, own=r.source in own) for r in rows]
+    present = [Literal(str(r.source), r.variables, negated=False, own=r.source in own) for r in rows]
     return Clause(
         rule.id,
         rule.relation,
-        (*places, *absences),
+        (*present, *absences),
         tuple(rows),
         tuple(steps),
         tuple(query.output),

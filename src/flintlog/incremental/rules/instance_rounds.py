@@ -33,7 +33,7 @@ class ClauseRounds:
         latest: Array = np.full(found.size, self.least if is_there else NEVER, np.int32)
         if not is_there:
             return latest
-        for literal, rows in zip(self.clause.places, found.rows, strict=True):
+        for literal, rows in zip(self.clause.literals, found.rows, strict=True):
             rounds = getattr(self._kept[literal.relation].rounds, epoch)[rows]
             if literal.negated:
                 rounds = np.where((rows >= 0) & (rounds != NEVER), NEVER, 0)

@@ -79,14 +79,14 @@ class Instances:
 
     def __init__(self, clause: Clause, planner: Planner) -> None:
         self.clause, self._planner, self._relations = clause, planner, planner.relations
-        needed = {name for place in clause.places for value in place.values for name in columns_of(value)}
+        needed = {name for literal in clause.literals for value in literal.values for name in columns_of(value)}
         needed |= {name for value in clause.output for name in columns_of(value)}
         kinds = {variable.name: variable for rows in clause.rows for variable in rows.variables}
         kinds |= {step.column.name: step.column for step in clause.steps if hasattr(step, "column")}
         self._variables = [kinds[name] for name in sorted(needed)]
-        self._values = [[planner.vectors.column(value) for value in place.values] for place in clause.places]
+        self._values = [[planner.vectors.column(value) for value in literal.values] for literal in clause.literals]
         self._output = [planner.vectors.column(value) for value in clause.output]
-        self._places: dict[int, _Start] = {}
+        self._literals: dict[int, _Start] = {}
         self._heads: dict[int | None, _Start] = {}
         self._everything = _Start(None, Bindings((), planner.machine))
 
@@ -94,11 +94,11 @@ class Instances:
     def machine(self) -> Machine:
         return self._planner.machine
 
-    def at_place(self, place: int, rows: ChosenRows) -> Iterator[Found]:
-        """The instances that have one of `rows` at literal number `place`."""
-        start = self._at_place(place)
+    def at_literal(self, number: int, rows: ChosenRows) -> Iterator[Found]:
+        """The instances that have one of `rows` at a literal, given by its number."""
+        start = self._at_literal(number)
         for found in self._from(start, rows.columns, rows.size):
-            yield found if start.bindings.is_exact else found.chosen(np.isin(found.rows[place], rows.positions))
+            yield found if start.bindings.is_exact else found.chosen(np.isin(found.rows[number], rows.positions))
 
     def of_head(self, rows: ChosenRows) -> Iterator[Found]:
         """The instances whose head is one of `rows`."""
@@ -116,9 +116,9 @@ class Instances:
     def all(self) -> Iterator[Found]:
         yield from self._from(self._everything, [], 1)
 
-    def search(self, place: int | None) -> Search | None:
-        """The search of `at_place`, or of `of_head` without a `place`; None if kernels cannot run it."""
-        start = self._of_head() if place is None else self._at_place(place)
+    def search(self, number: int | None) -> Search | None:
+        """The search of `at_literal`, or of `of_head` without a `number`; None if kernels cannot run it."""
+        start = self._of_head() if number is None else self._at_literal(number)
         if not start.bindings.is_exact:
             return None
         if start.literal is not None and len(self.clause.rows) == 1 and not self.clause.steps:
@@ -133,23 +133,23 @@ class Instances:
 
     def rows_read(self) -> int:
         """The number of rows in the logs of all literals."""
-        return sum(self._relations[place.relation].rounds.known for place in self.clause.places)
+        return sum(self._relations[literal.relation].rounds.known for literal in self.clause.literals)
 
     def preparations(self, but: int) -> Iterator[tuple[Callable[[], object], int]]:
         """Functions that plan the searches of an update of best values, each with the number of rows that it reads.
         Best values stand at position `but` of the head, so updates use `like_head`, too."""
         rows = self.rows_read()
-        starts = [self._at_place(place) for place in range(len(self.clause.places))]
+        starts = [self._at_literal(number) for number in range(len(self.clause.literals))]
         for start in [*starts, *(self._of_head(position) for position in {None, but})]:
             yield partial(self._pipeline, start), rows
 
     # --- Where to start ---------------------------------------------------------------------------
 
-    def _at_place(self, place: int) -> _Start:
-        start = self._places.get(place)
+    def _at_literal(self, number: int) -> _Start:
+        start = self._literals.get(number)
         if start is None:
-            literal = place if place < len(self.clause.rows) else None
-            start = self._places[place] = self._start(literal, self.clause.places[place].values)
+            literal = number if number < len(self.clause.rows) else None
+            start = self._literals[number] = self._start(literal, self.clause.literals[number].values)
         return start
 
     def _of_head(self, but: int | None = None) -> _Start:
@@ -173,9 +173,9 @@ class Instances:
 
     def _found(self, batch: dict[str, Array], size: int) -> Found:
         rows = []
-        for place, values in zip(self.clause.places, self._values, strict=True):
+        for literal, values in zip(self.clause.literals, self._values, strict=True):
             columns = [value(batch, size) for value in values]
-            rows.append(self._relations[place.relation].find(columns, size))
+            rows.append(self._relations[literal.relation].find(columns, size))
         return Found(rows, [value(batch, size) for value in self._output], size)
 
     # --- Pipelines --------------------------------------------------------------------------------
@@ -191,6 +191,6 @@ class Instances:
         rows = [literal for i, literal in enumerate(self.clause.rows) if i != start.literal]
         query = Query([*rows, *self.clause.steps], list(self._variables))
         pipeline = self._planner.pipeline(query, sorted(start.bindings.names))
-        for place in self.clause.places:
-            self._relations[place.relation].places.sync()
+        for literal in self.clause.literals:
+            self._relations[literal.relation].places.sync()
         return pipeline

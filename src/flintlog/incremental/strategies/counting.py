@@ -139,14 +139,14 @@ class CountingUpdate(RuleUpdate):
         rows = {name: np.sort(some) for name, some in rows.items() if some.size}
         chosen, others = self._chosen(rows), list(but)
         for clause in self._clauses:
-            places = clause.instances.clause.places if clause not in others else ()
-            for place, where in enumerate(places):
-                if where.relation not in rows:
+            literals = clause.instances.clause.literals if clause not in others else ()
+            for number, literal in enumerate(literals):
+                if literal.relation not in rows:
                     continue
-                for found in clause.instances.at_place(place, chosen[where.relation]):
+                for found in clause.instances.at_literal(number, chosen[literal.relation]):
                     self._tick(found.size)
                     first = np.ones(found.size, np.bool_)
-                    for earlier, other in zip(places[:place], found.rows, strict=False):
+                    for earlier, other in zip(literals[:number], found.rows, strict=False):
                         if earlier.relation in rows:
                             first &= ~np.isin(other, rows[earlier.relation])
                     yield self._moving(clause, found.chosen(first), epoch)

@@ -155,22 +155,22 @@ class RoundsUpdate(RuleUpdate):
     def _find_instances(self) -> None:
         """Finds the instances of the search at which the kernels stopped."""
         workspace = self._workspace
-        number, place = self._search()
-        step, code = workspace[up.U_STEP], self._code.clauses[number]
+        clause_number, number = self._search()
+        step, code = workspace[up.U_STEP], self._code.clauses[clause_number]
         clause = code.clause.instances.clause
-        name = clause.relation if place == code.width else clause.places[place].relation
+        name = clause.relation if number == code.width else clause.literals[number].relation
         if workspace[up.U_PHASE] == up.COUNT:
             kind, rows = up.COUNTED, up.K_ASKED
-        elif place == code.width:
+        elif number == code.width:
             kind, rows = up.AGAIN, up.K_LATE
         else:
             kind = up.ADDED if step % 2 else up.REMOVED
-            rows = up.K_LATE if (kind == up.REMOVED) != clause.places[place].negated else up.K_COME
+            rows = up.K_LATE if (kind == up.REMOVED) != clause.literals[number].negated else up.K_COME
         relation = self._code.relations[name]
         chosen = ChosenRows(relation, relation.block.rows(rows))
         instances = code.clause.instances
-        found = instances.of_head(chosen) if place == code.width else instances.at_place(place, chosen)
-        self._take(kind, code, place, found)
+        found = instances.of_head(chosen) if number == code.width else instances.at_literal(number, chosen)
+        self._take(kind, code, number, found)
         workspace[up.U_STEP] = step + 1
 
     def _put_off_rules(self, difference: Difference) -> None:
@@ -196,7 +196,7 @@ class RoundsUpdate(RuleUpdate):
             self._code.look_after_indexes(self._workspace)  # for the other searches of this round
         return heads
 
-    def _take(self, kind: int, code: ClauseCode, place: int, found: Iterable[Found]) -> None:
+    def _take(self, kind: int, code: ClauseCode, number: int, found: Iterable[Found]) -> None:
         """Gives instances to the kernels. All are found first: to enter their heads may change what is searched."""
         clause, head = code.clause, self._code.relations[code.clause.relation]
         for some in list(self._counted(found)):
@@ -207,6 +207,6 @@ class RoundsUpdate(RuleUpdate):
                 heads = head.find(some.head, some.size)
             arrays = [heads, *(np.ascontiguousarray(rows) for rows in some.rows)]
             block = block_of([some.size, *map(address, arrays)])
-            arguments = self._workspace.address, code.block.address, kind, place, block.address
+            arguments = self._workspace.address, code.block.address, kind, number, block.address
             while need := kernels().take_instances(*arguments):
                 self._provide(need)

@@ -23,7 +23,7 @@ class RuleChanges:
 
     def reads(self) -> frozenset[str]:
         """The relations that lost rules read."""
-        return frozenset(place.relation for clause in self.lost for place in clause.instances.clause.places)
+        return frozenset(literal.relation for clause in self.lost for literal in clause.instances.clause.literals)
 
 
 def changes_of(

@@ -86,10 +86,10 @@ class RuleUpdate(ABC):
         """Instances that have one of `rows`, or a negated literal for one of `absent`."""
         there, not_there = self._chosen(rows), self._chosen(absent)
         for clause in self._clauses:
-            for place, where in enumerate(clause.instances.clause.places):
-                some = (not_there if where.negated else there).get(where.relation)
+            for number, literal in enumerate(clause.instances.clause.literals):
+                some = (not_there if literal.negated else there).get(literal.relation)
                 if some is not None:
-                    for found in clause.instances.at_place(place, some):
+                    for found in clause.instances.at_literal(number, some):
                         yield clause, found
 
     def _chosen(self, rows: Rows) -> dict[str, ChosenRows]:

@@ -11,7 +11,7 @@ from flintlog.engines.local.storage.index import Index
 from flintlog.engines.reference.closures import Machine
 from flintlog.incremental.rows.maintained_relation import MaintainedRelation
 from flintlog.incremental.rows.net_changes import NEVER
-from flintlog.incremental.rules.clause import Place
+from flintlog.incremental.rules.clause import Literal
 from flintlog.incremental.rules.instances import PLAN_AGAIN
 from flintlog.incremental.strategies.rule_update import ClauseUpdate
 from flintlog.incremental.strategies.workspace import Workspace
@@ -23,17 +23,17 @@ class ClauseCode:
     needs it."""
 
     def __init__(self, clause: ClauseUpdate, relations: Mapping[str, MaintainedRelation]) -> None:
-        self.clause, places = clause, clause.instances.clause.places
-        self.width = len(places)
-        self.block = Block(up.C_PLACES + up.PLACE_WORDS * len(places))
-        self._searches = block_of([up.SEARCH_UNKNOWN] * (len(places) + 1))
+        self.clause, literals = clause, clause.instances.clause.literals
+        self.width = len(literals)
+        self.block = Block(up.C_PLACES + up.PLACE_WORDS * len(literals))
+        self._searches = block_of([up.SEARCH_UNKNOWN] * (len(literals) + 1))
         self._held: list[object] = []  # what blocks point to
         self._laid_out: tuple[bool, bool] | None = None
         self.block[up.C_HEAD], self.block[up.C_LEAST] = relations[clause.relation].block.address, clause.rounds.least
-        self.block[up.C_NPLACES], self.block[up.C_SEARCHES] = len(places), self._searches.address
-        for number, place in enumerate(places):
+        self.block[up.C_NPLACES], self.block[up.C_SEARCHES] = len(literals), self._searches.address
+        for number, literal in enumerate(literals):
             where = up.C_PLACES + up.PLACE_WORDS * number
-            self.block[where], self.block[where + 1] = relations[place.relation].block.address, _kind(place)
+            self.block[where], self.block[where + 1] = relations[literal.relation].block.address, _kind(literal)
 
     def lay_out(self) -> None:
         """Tells kernels whether the rule belongs to the program before the update, and after it."""
@@ -49,14 +49,14 @@ class ClauseCode:
             return ()
         instances = self.clause.instances
         search = instances.search(number if number < self.width else None)
-        terms = [place.values for place in instances.clause.places]
+        terms = [literal.values for literal in instances.clause.literals]
         terms.append(instances.clause.output)
         if search is None or not all(isinstance(term, Column | Const) for some in terms for term in some):
             self._searches[number] = up.SEARCH_OUTSIDE
             return ()
         stage = search.stage
         given = sorted(search.bindings.names) if stage is None else stage.code.given
-        found = {name: place for place, name in enumerate(given if stage is None else stage.output)}
+        found = {name: column for column, name in enumerate(given if stage is None else stage.output)}
         workspace.fit_columns(max(len(given), len(found)))
         block = Block(up.Q_VALUES + len(terms))
         bindings = search.bindings
@@ -65,10 +65,10 @@ class ClauseCode:
         lists = [tests, [bindings.variables[name] for name in given]]
         lists += [_words(values, found, instances.machine) for values in terms]
         block[up.Q_NTESTS], block[up.Q_NGIVEN] = len(tests) // up.TEST_WORDS, len(given)
-        for place, where in zip(
+        for word, where in zip(
             (up.Q_TESTS, up.Q_BINDS, *range(up.Q_VALUES, up.Q_VALUES + len(terms))), self._lists(lists), strict=True
         ):
-            block[place] = where
+            block[word] = where
         if stage is not None:
             block[up.Q_RULE], block[up.Q_THREAD], block[up.Q_OUT] = stage.rule.address, stage.thread.address, stage.out
             block[up.Q_BATCH] = stage.batch_columns.address
@@ -93,7 +93,7 @@ class StratumCode:
         self, relations: Mapping[str, MaintainedRelation], own: Sequence[str], clauses: Sequence[ClauseUpdate]
     ) -> None:
         self.clauses = [ClauseCode(clause, relations) for clause in clauses]
-        read = [place.relation for code in self.clauses for place in code.clause.instances.clause.places]
+        read = [literal.relation for code in self.clauses for literal in code.clause.instances.clause.literals]
         names = list(dict.fromkeys((*own, *read)))
         self.own = {name: relations[name] for name in own}
         self.relations = {name: relations[name] for name in names}
@@ -152,10 +152,10 @@ class StratumCode:
                 yield clause, number
 
 
-def _kind(place: Place) -> int:
-    if place.negated:
+def _kind(literal: Literal) -> int:
+    if literal.negated:
         return up.PLACE_ABSENT
-    return up.PLACE_OWN if place.own else up.PLACE_BELOW
+    return up.PLACE_OWN if literal.own else up.PLACE_BELOW
 
 
 def _words(values: Sequence[Scalar], found: Mapping[str, int], machine: Machine) -> list[int]:
