@@ -21,7 +21,7 @@ from flintlog.engines.local import workers
 from flintlog.engines.local.engine import LocalEngine
 from flintlog.engines.protocol import Evaluation
 
-SOME = ["adts/list", "aggregates/nested", "eqrel/recursive_through_another", "lattices/recursive", "recursion/mutual"]
+SOME = ["adts/list", "components/qualifiers_inside", "eqrel/recursive_through_another", "recursion/mutual"]
 BATCH = {"begin", "run_rule", "add_keys", "extend_chains"}
 UPDATES = BATCH | {"run_update", "enter_columns", "enter_rows", "find_rows"}
 ENGINES = {"one thread": LocalEngine(patience=0), "two threads": LocalEngine(threads=2, patience=0)}
