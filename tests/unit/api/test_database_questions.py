@@ -361,7 +361,7 @@ def test_every_strategy_tells_the_same_changes(database: fl.Database, strategy: 
 def test_a_check_finds_what_is_wrong(database: fl.Database) -> None:
     kept = database._maintained.state.relations["path"]
     [row] = kept.find([np.array([1]), np.array([3])], 1)
-    kept.old[row] = kept.new[row] = 7
+    kept.rounds.old[row] = kept.rounds.new[row] = 7
     assert database.check() == ["path: 1 rows have another round"]
 
 
