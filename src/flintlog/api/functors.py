@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from flintlog.api.values import NotAValue, converter, plain
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+from flintlog.engines.protocol import FUNCTOR_MODULES
 from flintlog.ir.nodes import Aggregate
 from flintlog.ir.operations import EvaluationError
 from flintlog.ir.program import Program, UserFunction
@@ -46,7 +47,7 @@ def functor(function: Function) -> Function:
 
 def load_functors(path: Path) -> dict[str, Callable[..., Any]]:
     """The functions that a Python file defines, registered or not."""
-    spec = importlib.util.spec_from_file_location(f"flintlog_functors_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(FUNCTOR_MODULES + path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FlintlogError([Diagnostic("E902", f"cannot read the functors `{path}`")])
     module = importlib.util.module_from_spec(spec)

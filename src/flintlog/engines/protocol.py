@@ -20,6 +20,8 @@ ENGINES: dict[str, str] = {
     "naive": "flintlog.engines.naive",
     "spark": "flintlog.engines.spark.engine",
 }
+# How the modules that are made of users' files with functors are called in `sys.modules`.
+FUNCTOR_MODULES = "flintlog_functors_"
 
 
 @dataclass(frozen=True)

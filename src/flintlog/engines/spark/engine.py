@@ -17,7 +17,8 @@ from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.symbol_order import constants, numbers_show
 from flintlog.engines.spark.data.locations import is_address
 from flintlog.engines.spark.embedded.machines import travel_by_value
-from flintlog.engines.spark.sessions.session import end_session, interruptible, is_connect, open_session
+from flintlog.engines.spark.sessions.masters import is_connect
+from flintlog.engines.spark.sessions.session import end_session, interruptible, open_session
 from flintlog.io.parameters import without_scheme
 from flintlog.ir.program import Program
 from flintlog.ir.shared import without_shared

@@ -15,11 +15,12 @@ from flintlog.engines.spark.data.ingest import estimated_bytes
 from flintlog.engines.spark.embedded.jobs import Jobs
 from flintlog.engines.spark.failures import explained
 from flintlog.engines.spark.results import SparkRows
-from flintlog.engines.spark.sessions.session import is_connect, slots_now
+from flintlog.engines.spark.sessions.masters import is_connect
+from flintlog.engines.spark.sessions.session import slots_now
 from flintlog.engines.spark.strata.choose import Segment, Situation, alternatives, has_work, plan_segments
+from flintlog.engines.spark.strata.traits import read_by
 from flintlog.ir.program import Program, Stratum
 from flintlog.ir.shared import without_shared
-from flintlog.ir.visit import relations_of
 from flintlog.types import Row, Value
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ class SparkRun:
         return results | self._reads([stratum for segment in later for stratum in segment.strata])
 
     def _reads(self, strata: Sequence[Stratum]) -> frozenset[str]:
-        bodies = [r.body for s in strata for r in s.rules] + [r.body for s in strata for r in s.subsumptions]
-        return frozenset(name for body in bodies for name in relations_of(body, self.program.shared))
+        return frozenset(name for stratum in strata for name in read_by(self.program, stratum))
 
     def _rows(self, name: str, computed: set[str]) -> SparkRows:
         relation = self.program.relations[name]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from flintlog.engines.spark.data.retained import share_leases
-from flintlog.engines.spark.sessions.session import is_connect
+from flintlog.engines.spark.sessions.masters import is_connect
 
 if TYPE_CHECKING:
     import pyarrow as pa

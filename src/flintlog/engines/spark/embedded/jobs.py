@@ -22,13 +22,13 @@ from flintlog.engines.spark.exchange.rendezvous import Rendezvous, Report
 from flintlog.engines.spark.exchange.snapshots import Snapshots
 from flintlog.engines.spark.exchange.ticket import Ticket
 from flintlog.engines.spark.failures import wants_slots
-from flintlog.engines.spark.sessions.session import await_slots, is_connect
+from flintlog.engines.spark.sessions.masters import is_connect, is_local
+from flintlog.engines.spark.sessions.session import await_slots
 from flintlog.engines.spark.strata.choose import Segment
 from flintlog.engines.spark.strata.pivot import decompose, find_pivots
 from flintlog.engines.spark.strata.spread import spread
-from flintlog.engines.spark.strata.traits import looks_into_values
+from flintlog.engines.spark.strata.traits import looks_into_values, read_by
 from flintlog.ir.program import Program, Stratum
-from flintlog.ir.visit import relations_of
 from flintlog.types import Value
 
 if TYPE_CHECKING:
@@ -146,8 +146,7 @@ class Jobs:
         """The relations that strata need to know: those their rules read, and the facts of their own."""
         names: dict[str, None] = {}
         for stratum in strata:
-            for body in [*(r.body for r in stratum.rules), *(s.body for s in stratum.subsumptions)]:
-                names |= dict.fromkeys(sorted(relations_of(body, self.program.shared)))
+            names |= dict.fromkeys(sorted(read_by(self.program, stratum)))
             names |= dict.fromkeys(stratum.relations)
         return [name for name in names if name in self.frames]
 
@@ -288,10 +287,7 @@ class Jobs:
 
     def _is_local(self) -> bool:
         """Whether tasks run in the driver's own Java, and so on its machine."""
-        if is_connect(self.spark):
-            return False
-        master = str(self.spark.sparkContext.master)
-        return master == "local" or master.startswith("local[")
+        return not is_connect(self.spark) and is_local(str(self.spark.sparkContext.master))
 
     def _threads(self) -> int:
         """How many threads the only task of a job may have: all that Spark has here, or as many as a task is given."""

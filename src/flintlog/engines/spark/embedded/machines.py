@@ -9,13 +9,11 @@ from typing import Any
 
 from flintlog.diagnostics import InternalError
 from flintlog.engines.numbered_values import NumberedValues
+from flintlog.engines.protocol import FUNCTOR_MODULES
 from flintlog.engines.reference.closures import Machine
 from flintlog.ir.words import Words
 from flintlog.source import Span
 from flintlog.types import Kind, Value
-
-# How modules are called that api.functors makes of a user's file.
-FUNCTORS = "flintlog_functors_"
 
 
 @dataclass(frozen=True)
@@ -36,13 +34,14 @@ class MachineSeed:
 
 
 def travel_by_value(functions: Mapping[str, Callable[..., Any]]) -> None:
-    """Lets functions of a file beside the program travel as they are: no task could import that file."""
+    """Has Spark pickle the functions of users' files with their code: no task could import such a file."""
     if not functions:
         return
     from pyspark import cloudpickle
 
+    # Modules of users' files only: the functions at hand are closures of `api.functors` around what these define.
     for name, module in list(sys.modules.items()):
-        if name.startswith(FUNCTORS):
+        if name.startswith(FUNCTOR_MODULES):
             cloudpickle.register_pickle_by_value(module)
 
 

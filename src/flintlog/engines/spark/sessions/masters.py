@@ -1,4 +1,4 @@
-"""What a user may call a master: whether it is spelt right, whether anybody answers there, how near it is."""
+"""Masters as users name them: how they are spelt, whether a host answers there, and which machine runs the tasks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import os
 import re
 import socket
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flintlog.diagnostics import Diagnostic, FlintlogError, did_you_mean
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PATIENCE = 5.0  # seconds until a host that says nothing counts as absent
 
@@ -39,6 +43,11 @@ def check_master(master: str) -> None:
     if addresses and len(failures) == len(addresses):
         message = f"the master `{master}` cannot be reached: {'; '.join(failures)}"
         raise FlintlogError([Diagnostic("E923", message, note="is it running, and are host and port right?")])
+
+
+def is_connect(session: SparkSession) -> bool:
+    """Whether the session is a client of Spark Connect: there is no context, no RDD and no Java then."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def is_local(master: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 from flintlog.diagnostics import Diagnostic, FlintlogError
 from flintlog.engines.spark.sessions.gateway import environment, log_note, start_java
 from flintlog.engines.spark.sessions.interrupts import Interrupts, said_apart
-from flintlog.engines.spark.sessions.masters import check_master, is_local, is_on_this_machine, slots
+from flintlog.engines.spark.sessions.masters import check_master, is_connect, is_local, is_on_this_machine, slots
 from flintlog.engines.spark.sessions.ship import ship
 from flintlog.engines.spark_options import SparkOptions
 
@@ -102,11 +102,6 @@ def interruptible(session: SparkSession, group: str, description: str) -> Iterat
         raise
     else:
         _set_properties(context, before)
-
-
-def is_connect(session: SparkSession) -> bool:
-    """Whether the session is a client of Spark Connect: there is no context, no RDD and no Java then."""
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 _GROUP_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")

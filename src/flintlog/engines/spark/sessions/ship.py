@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintlog.engines.local.kernels.library import machine_code
-from flintlog.engines.spark.sessions.masters import is_local
+from flintlog.engines.spark.sessions.masters import is_connect, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,7 @@ _shipped: set[str] = set()
 def ship(session: SparkSession) -> None:
     """Sends the package to a session's tasks, once. Where tasks are this machine's, or the package came in a zip that
     spark-submit has sent already, there is nothing to do."""
-    connected = type(session).__module__.startswith("pyspark.sql.connect")
+    connected = is_connect(session)
     if not PACKAGE.is_dir() or (not connected and is_local(session.sparkContext.master or "")):
         return
     name = session.session_id if connected else session.sparkContext.applicationId  # type: ignore[attr-defined]

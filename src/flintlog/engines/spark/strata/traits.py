@@ -24,7 +24,7 @@ from flintlog.ir.scalar import (
     Scalar,
     UserCall,
 )
-from flintlog.ir.visit import node_terms, operands, walk, walk_scalar
+from flintlog.ir.visit import node_terms, operands, relations_of, walk, walk_scalar
 
 
 def why_together(program: Program, stratum: Stratum) -> str | None:
@@ -75,12 +75,21 @@ def makes_values(stratum: Stratum) -> bool:
     return any(_makes(scalar) for scalar in _scalars(stratum))
 
 
+def read_by(program: Program, stratum: Stratum) -> frozenset[str]:
+    """The relations that a stratum's rules read."""
+    return frozenset(name for body in _bodies(stratum) for name in relations_of(body, program.shared))
+
+
 def _subsumed(stratum: Stratum, name: str) -> bool:
     return any(subsumption.relation == name for subsumption in stratum.subsumptions)
 
 
+def _bodies(stratum: Stratum) -> list[Node]:
+    return [*(rule.body for rule in stratum.rules), *(rule.body for rule in stratum.subsumptions)]
+
+
 def _nodes(stratum: Stratum) -> Iterator[Node]:
-    for body in [*(rule.body for rule in stratum.rules), *(rule.body for rule in stratum.subsumptions)]:
+    for body in _bodies(stratum):
         yield from walk(body)
 
 
