@@ -88,7 +88,7 @@ def test_runs_share_a_directory(tmp_path: Path) -> None:
     assert [snapshots.read(1, 0)[1] for snapshots in runs] == [b"a", b"b"]
     part = _part(tmp_path / "a")
     part.rename(tmp_path / "b" / part.name)
-    with pytest.raises(SnapshotDamaged, match="something else"):
+    with pytest.raises(SnapshotDamaged, match="another snapshot"):
         runs[1].read(1, 0)
     runs[1].clear()
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
