@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintlog.depth import deep_recursion
 from flintlog.diagnostics import Diagnostic, FlintlogError
-from flintlog.engines.local.engine import LocalEngine
-from flintlog.engines.protocol import Evaluation, Progress
+from flintlog.engines.protocol import Evaluation, Progress, load_engine
 from flintlog.engines.reference.closures import Machine
 from flintlog.engines.reference.symbol_order import constants, numbers_show
 from flintlog.engines.spark.data.locations import is_address
@@ -61,7 +60,7 @@ class SparkEngine:
             name: rows_of_plain(program.relations[name], frame, program.types, evaluation.options.word_size)
             for name, frame in plain.items()
         }
-        rows = LocalEngine().run(without_shared(program), replace(evaluation, facts=facts))
+        rows = load_engine("local", threads=1).run(without_shared(program), replace(evaluation, facts=facts))
         return {name: DriverRows(spark, program.relations[name], program.types, rows[name]) for name in rows}
 
     def _spread(
