@@ -157,7 +157,7 @@ class SparkRun:
         return [name for name in self.program.relations if name in wanted or name in self.options.sized]
 
     def _needed(self, later: Sequence[Segment]) -> frozenset[str]:
-        """The relations whose rows somebody will read: later strata, or whoever asked for the run."""
+        """The relations whose rows later strata or the caller will read."""
         wanted = self.options.wanted
         results = frozenset(self.program.relations) if wanted is None else wanted
         return results | self._reads([stratum for segment in later for stratum in segment.strata])

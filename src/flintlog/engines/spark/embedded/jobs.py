@@ -1,4 +1,4 @@
-"""Segments as Spark jobs: rows into tasks, the embedded engine in them, rows and messages back."""
+"""A segment as a Spark job: rows go to tasks, the embedded engine evaluates them there, rows and messages come back."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
     from flintlog.engines.spark.embedded.tagged import Columns
 
-# With more tasks than this, a relation is rather computed in steps than kept in every task.
+# With more tasks than this, to cut a rule in two costs less than to keep a relation in every task.
 MOST_WHOLE = 8
-# Rows that the driver has travel with the task up to so many bytes.
+# Rows in the driver's memory travel inside the pickled task up to this many bytes.
 MOST_CARRIED = 64 << 20
-# What tasks may tell the driver of their results, in bytes and all together: larger ones stay where they are.
+# Results of all tasks go to the driver as messages up to this many bytes; larger ones stay in Spark.
 MOST_TOLD = 4 << 20
-# How often resident tasks may fail to begin for want of slots before that is an error.
+# How often resident tasks may find too few slots when they begin before the run fails.
 BEGUN_AGAIN = 3
 # Snapshots are not taken more often than this, in seconds.
 SNAPSHOT_SECONDS = 2.0
@@ -50,8 +50,8 @@ SNAPSHOT_SECONDS = 2.0
 
 @dataclass
 class Jobs:
-    """What jobs of a run share. `frames` are the word frames of relations known so far, `sizes` their rows where they
-    have been counted."""
+    """Runs the jobs of one run. `frames` has the word frame of every relation that is given or computed so far, `sizes`
+    the number of its rows where a job has counted them."""
 
     spark: SparkSession
     program: Program
@@ -98,8 +98,8 @@ class Jobs:
         self._finish(placed, DecomposedTask(work, parts, self.tasks), work)
 
     def run_resident(self, segment: Segment, outputs: Sequence[str], sized: Sequence[str], place: int) -> None:
-        """There were enough slots when the run began. An executor that is lost before the tasks begin, which Spark does
-        not make up for, is waited for."""
+        """There were enough slots when the run began. Spark does not replace an executor that is lost before the tasks
+        begin, so the job waits for another one and begins again."""
         ranks = max(1, min(self.tasks, self.slots))
         for last in (*[False] * BEGUN_AGAIN, True):
             try:
@@ -143,7 +143,7 @@ class Jobs:
     # --- Parts of a job ---------------------------------------------------------------------------
 
     def _inputs(self, strata: Sequence[Stratum]) -> list[str]:
-        """The relations that strata need to know: those their rules read, and the facts of their own."""
+        """The relations whose rows strata need: those that their rules read, and their own where these have facts."""
         names: dict[str, None] = {}
         for stratum in strata:
             names |= dict.fromkeys(sorted(read_by(self.program, stratum)))
@@ -151,7 +151,7 @@ class Jobs:
         return [name for name in names if name in self.frames]
 
     def _is_carried(self, work: Work) -> bool:
-        """Whether tasks get all they need without a frame."""
+        """Whether all rows travel inside the tasks, so that no frame is needed."""
         return not any(self._frame_of(name) is not None for i, name in enumerate(work.inputs) if i not in work.carried)
 
     def _sent(
@@ -161,7 +161,7 @@ class Jobs:
         tasks: int,
         task_of: Callable[[str], Column] | None = None,
     ) -> DataFrame:
-        """The rows that are sent to tasks, and one more for every task, so that all of them are there."""
+        """The rows that do not travel inside the tasks, and one more for each task, so that every task runs."""
         frames = [
             (i, frame_of(name), task_of(name) if task_of is not None else None)
             for i, name in enumerate(work.inputs)
@@ -190,7 +190,7 @@ class Jobs:
         sized: Sequence[str],
         relation_of: Mapping[str, str] | None = None,
     ) -> Work:
-        """`relation_of` has the relations behind the names that tasks use, where these differ."""
+        """`relation_of` has the relation for each name that only tasks use."""
         self._relation_of = relation_of or {}
         needs_all = any(looks_into_values(program, stratum) for stratum in program.strata)
         values = self.dictionary.machine().known.values if needs_all else self.constants
@@ -211,7 +211,7 @@ class Jobs:
         )
 
     def _carried(self, inputs: Sequence[str]) -> dict[int, Parcel]:
-        """The rows of inputs that the driver has anyway, unless they are large."""
+        """The inputs whose rows are in the driver's memory, by number, as far as there is room for them in the task."""
         carried: dict[int, Parcel] = {}
         room = MOST_CARRIED
         for number, name in enumerate(inputs):
@@ -226,13 +226,13 @@ class Jobs:
         return self.frames.get(self._relation_of.get(name, name))
 
     def _task_of(self, column: int, tasks: int) -> Column:
-        """The tasks that get a row: `placement.owner` in Spark's words, or all of them."""
+        """The tasks to which a row goes: `placement.owner` as an expression of Spark's, or all of them."""
         if column == EVERYWHERE:
             return f.explode(f.array(*(f.lit(task).cast("int") for task in range(tasks))))
         return owner_column(f.col(f"c{column}"), tasks)
 
     def _finish(self, frame: DataFrame, task: Callable[..., Any], work: Work, *, barrier: bool = False) -> None:
-        """Runs a job, hears what its tasks have to say, and keeps the frames of its relations."""
+        """Runs a job, deals with the messages of its tasks, and keeps the frames of its outputs."""
         try:
             self._run(frame, task, work, barrier=barrier)
         finally:
@@ -244,8 +244,8 @@ class Jobs:
             # A barrier stage that is lost can be run again only if a shuffle comes after it.
             result = result.repartition(max(1, self.slots), "r", *(f"c{i}" for i in range(work.width)))
         if work.outputs:
-            # Without its lineage: nobody could meet at this rendezvous again. Spark forgets the rows when nobody has
-            # the frame any more.
+            # Without its lineage, because the rendezvous ends with this job and tasks could not run again. Spark frees
+            # the rows with the last reference to the frame.
             result = result.localCheckpoint(eager=False)
         sizes: dict[str, int] = {}
         told: dict[int, list[Columns]] = {}
@@ -277,7 +277,7 @@ class Jobs:
                 self.frames[name] = there.union(made(here)) if number in told else there
 
     def _neighbours(self) -> int:
-        """How many tasks a machine runs at once, as far as one can tell: they share its memory."""
+        """How many tasks share a machine's memory, as far as the session tells it."""
         if is_connect(self.spark):
             return 1
         context = self.spark.sparkContext
@@ -290,13 +290,13 @@ class Jobs:
         return not is_connect(self.spark) and is_local(str(self.spark.sparkContext.master))
 
     def _threads(self) -> int:
-        """How many threads the only task of a job may have: all that Spark has here, or as many as a task is given."""
+        """Threads of a job's only task: all slots of a local session, else as many as Spark gives to a task."""
         if self._is_local():
             return self.slots
         return 1 if is_connect(self.spark) else int(self.spark.sparkContext.getConf().get("spark.task.cpus") or 1)
 
     def _driver(self) -> tuple[str, str | None]:
-        """The interface on which tasks reach the driver, and its name where that differs."""
+        """The host name that the driver binds, and the one that tasks connect to where that is another."""
         context = self.spark.sparkContext
         host = context.getConf().get("spark.driver.host") or "127.0.0.1"
         bind = context.getConf().get("spark.driver.bindAddress")
@@ -305,7 +305,7 @@ class Jobs:
 
 @dataclass
 class _ResidentProgress:
-    """What the first rank reports, as progress of the run."""
+    """Turns reports of the first rank into progress of the run."""
 
     say: Callable[[Progress], None]
     strata: Sequence[Stratum]

@@ -1,4 +1,4 @@
-"""The machine that a task computes with: what symbols and records stand for, as far as it has to know."""
+"""The machine of a task: which symbols and records words stand for, all of them or only the program's constants."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from flintlog.types import Kind, Value
 
 @dataclass(frozen=True)
 class MachineSeed:
-    """What a machine grows from in a task. `values` have the numbers 0, 1, …; unless they are `all`, the task must
-    not come upon others."""
+    """What a task needs to make its machine. `values` have the numbers 0, 1, …; unless these are `all` values of the
+    run, the machine raises InternalError for another one."""
 
     word_size: int
     values: Sequence[Value]
@@ -46,12 +46,12 @@ def travel_by_value(functions: Mapping[str, Callable[..., Any]]) -> None:
 
 
 def values_since(machine: Machine, known: int) -> list[tuple[int, Value]]:
-    """The values that a machine has numbered beyond the first so many."""
+    """The values that a machine has numbered after the first `known`, with their numbers."""
     return list(enumerate(machine.known.values[known:], known))
 
 
 class _SealedMachine(Machine):
-    """Knows the constants of a program; another value would get a number that stands for something else elsewhere."""
+    """Takes no new values: two tasks would give the same number to different ones."""
 
     def word(self, value: Any, kind: Kind) -> int:
         if not kind.is_numeric and value is not None and value not in self.known:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from flintlog.engines.spark.embedded.tagged import narrowed
 
-# A smaller table is pickled before a file is open.
+# To pickle a smaller table takes less time than to open a file.
 WORTH_A_FILE = 1 << 20
 
 
@@ -39,7 +39,7 @@ Parcel = Filed | Packed
 
 
 class Parcels:
-    """Packs tables. Files are there until `clear`."""
+    """Packs tables; `clear` deletes the files that this made."""
 
     def __init__(self, *, is_local: bool) -> None:
         self._is_local = is_local

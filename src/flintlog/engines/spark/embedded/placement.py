@@ -1,4 +1,4 @@
-"""Where rows stand when several tasks hold a run together, and how they reach one another."""
+"""Which tasks have which rows when several evaluate strata together, and what they exchange and keep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Columns: TypeAlias = list[NDArray[numpy.int64]]
 
-# In a Copy: its rows stand in every task; in the first one only.
+# In place of a Copy's column: every task has all rows; the first task has them.
 EVERYWHERE, FIRST = -1, -2
 
 
@@ -24,7 +24,8 @@ FOLDED = (9, 20, 37)
 
 
 def owner(column: NDArray[numpy.int64], tasks: int) -> NDArray[numpy.int64]:
-    """The task to which each value sends its row. Shifts and exclusive ors only: Spark computes the same, in any mode.
+    """The task that has each row, by the values in one of its columns. Spark's expressions compute the same: shifts and
+    exclusive ors never fail, in ANSI mode either.
 
     >>> import numpy
     >>> owner(numpy.array([0, 1, 2, -1]), 2).tolist()
@@ -41,8 +42,8 @@ def owner(column: NDArray[numpy.int64], tasks: int) -> NDArray[numpy.int64]:
 
 @dataclass(frozen=True)
 class Copy:
-    """The rows of a relation, spread over tasks by the value in a column, or all of them EVERYWHERE, or in the FIRST
-    task. Rules call it by `name`."""
+    """One way in which tasks have a relation's rows: spread by the value in a column, all of them EVERYWHERE, or in the
+    FIRST task. Rules read it by `name`."""
 
     name: str
     relation: str
@@ -52,7 +53,7 @@ class Copy:
 @dataclass(frozen=True)
 class Placement:
     """A program whose rules read copies and write relations. The first copy of a relation is its home: every row has
-    one task there, which knows whether it is new. `best` are the relations that keep one value a key."""
+    one task there, which knows whether it is new. `best` has the relations that keep one value for each key."""
 
     program: Program
     copies: Mapping[str, tuple[Copy, ...]]
@@ -64,8 +65,8 @@ class Placement:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a task had after a round of a stratum: its rows of the relations computed until then, by name. Those of a
-    relation without columns are a column of zeros."""
+    """A task's rows after a round of a stratum: of all relations computed until then, by name. The rows of a relation
+    without columns are a column of zeros."""
 
     stratum: int
     round: int
@@ -73,7 +74,7 @@ class Snapshot:
 
 
 class Exchange(Protocol):
-    """How tasks reach one another. All of them call `all_to_all` equally often."""
+    """Takes rows from task to task. Every task calls `all_to_all` equally often."""
 
     rank: int
     ranks: int
@@ -81,13 +82,13 @@ class Exchange(Protocol):
     def all_to_all(
         self, numbers: tuple[int, ...], batches: Sequence[Sequence[tuple[int, Columns]]]
     ) -> tuple[tuple[int, ...], list[tuple[int, Columns]]]:
-        """Sends tagged columns to every rank; returns the sums of everybody's numbers, and what was sent to here."""
+        """Sends tagged columns to every rank; returns the sums of all ranks' numbers, and the columns for this rank."""
 
 
 class Keeper(Protocol):
-    """Who keeps snapshots of a task's rows."""
+    """Keeps snapshots of a task's rows."""
 
     def wants(self, round: int) -> bool:
-        """Whether it is time for one. If one task says so, all make one."""
+        """Whether a snapshot is due. If one task says so, all tasks make one."""
 
     def keep(self, snapshot: Snapshot) -> None: ...

@@ -25,7 +25,8 @@ from flintlog.engines.spark.embedded.placement import (
 from flintlog.ir.program import Stratum
 
 Batch = tuple[int, list[Array]]
-# A task remembers what it has found, so as not to send it twice. It forgets when that is so many times its own share.
+# A task remembers the rows that it has found, so as not to send them twice. It forgets them when they are more than the
+# second number, and than the first number times the rows of its home.
 FORGET, WORTH_FORGETTING = 8, 1 << 22
 
 
@@ -48,7 +49,7 @@ class ResidentRun:
         self._waiting: dict[str, list[list[Array]]] = {}
 
     def load(self, relation: str, columns: list[Array]) -> None:
-        """Adds rows of a relation, wherever they belong."""
+        """Adds rows of a relation, whichever tasks they belong to."""
         self._waiting.setdefault(relation, []).append(columns)
 
     def run(self, resume: Snapshot | None = None) -> None:
@@ -58,7 +59,7 @@ class ResidentRun:
         computed = {copy.relation for stratum in strata for copy in self._own(stratum)}
         coming = {copy.relation for stratum in strata[first:] for copy in self._own(stratum)}
         if resume is not None:
-            # What is given to relations that are computed is in the snapshot, as far as strata have begun.
+            # The snapshot has the facts of computed relations too, up to the stratum that had begun.
             current = {copy.relation for copy in self._own(strata[first])}
             known = (computed - coming) | current
             self._waiting = {name: rows for name, rows in self._waiting.items() if name not in known}
@@ -76,7 +77,7 @@ class ResidentRun:
         return [self.copies[self.tags[name]] for name in stratum.relations]
 
     def _spread_inputs(self, coming: set[str]) -> None:
-        """Takes rows that no stratum will add to where they belong."""
+        """Sends the rows of relations that are not `coming`, which no stratum adds to, to the tasks that read them."""
         out: list[list[Batch]] = [[] for _ in range(self.exchange.ranks)]
         for name in [name for name in self._waiting if name not in coming]:
             columns = [np.concatenate(column) for column in zip(*self._waiting.pop(name), strict=True)]
@@ -112,7 +113,7 @@ class ResidentRun:
     # --- Between tasks ----------------------------------------------------------------------------
 
     def send(self, copy: Copy, columns: list[Array], out: list[list[Batch]]) -> None:
-        """Adds rows to what goes out to the tasks where a copy has them."""
+        """Adds rows to the batches for the tasks where a copy has them."""
         tag, ranks = self.tags[copy.name], self.exchange.ranks
         if copy.column == EVERYWHERE:
             for rank in range(ranks):
@@ -171,10 +172,10 @@ class _ResidentStratum(StratumRun):
                 self.store[name] = found.empty()
 
     def _tick(self) -> None:
-        """Says nothing: only all tasks together know how far they are."""
+        """Reports nothing: only the sums over all tasks tell how far the stratum is."""
 
     def _meet(self, moves: Sequence[tuple[Relation, Copy]], *numbers: int) -> tuple[int, ...]:
-        """Sends the new rows of relations to copies; returns the sums of everybody's numbers."""
+        """Sends the new rows of relations to copies; returns the sums of all tasks' numbers."""
         out: list[list[Batch]] = [[] for _ in range(self.resident.exchange.ranks)]
         for relation, copy in moves:
             if relation.visible > relation.delta:

@@ -1,7 +1,7 @@
 """Several relations in one frame: how rows go into tasks and come out of them.
 
 Rows carry the number of their relation in `r` and their words in `c0`, `c1`, …; a task's messages to the driver have
-MESSAGE there, and something pickled in `v`.
+MESSAGE there, and their pickled content in `v`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def untagged(frame: DataFrame, number: int, arity: int) -> DataFrame:
 def rows_in(
     batches: Iterable[pa.RecordBatch], arities: Sequence[int], task: bool
 ) -> Iterator[tuple[int, int, Columns]]:
-    """The relation, the task (0 unless rows say so) and the columns of rows that come into a task."""
+    """The rows that come into a task: the number of their relation, that of their task (0 without `task`), columns."""
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -93,7 +93,7 @@ def rows_out(number: int, columns: Columns, width: int) -> Iterator[pa.RecordBat
 
 
 def narrowed(table: pa.Table) -> pa.Table:
-    """The same words in half the room, where that is enough for all of a column's."""
+    """The same words, in 32 bits where all words of a column fit."""
 
     def narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:
         ends = pc.min_max(column).as_py()
@@ -104,20 +104,20 @@ def narrowed(table: pa.Table) -> pa.Table:
 
 
 def table_of(parts: Sequence[Columns], arity: int) -> pa.Table:
-    """A word table of rows that tasks have told, part by part."""
+    """One word table of the parts that tasks have sent as messages."""
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else []
     columns = columns or [np.empty(0, np.int64)] * width_of(arity)
     return pa.table({f"c{i}": column for i, column in enumerate(columns)})
 
 
 def message_out(kind: str, content: Any, width: int) -> pa.RecordBatch:
-    """Something a task has to say to the driver."""
+    """A message from a task to the driver."""
     words = [pa.nulls(1, pa.int64()) for _ in range(width)]
     return _batch(pa.array([MESSAGE], pa.int32()), words, pa.array([pickle.dumps((kind, content))], pa.binary()))
 
 
 def messages_of(frame: DataFrame, *, alone: bool = False) -> list[tuple[str, Any]]:
-    """What the tasks said, and `alone` if they handed out no rows. Runs the job, if that has not been done."""
+    """The messages of the tasks; `alone` where the frame has no rows beside them. Runs the job unless it has run."""
     rows = (frame if alone else frame.where(f.col("r") == MESSAGE)).select("v").collect()
     return [pickle.loads(bytes(row["v"])) for row in rows]
 

@@ -39,10 +39,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Work:
-    """What every task is told: relations that come in, by number; those whose rows go out, and those of which only
-    the number of rows does. `width` is that of the frame that comes out, `neighbours` how many tasks share a machine's
-    memory, `threads` how many a task may have. `carried` are words that the driver has: they travel with the task. Rows
-    of at most `told` bytes go back to the driver as a message, which needs no job to be fetched."""
+    """What all tasks of a job are told.
+
+    - `inputs`: the relations that come in, by number; `carried` has those whose rows travel inside the task.
+    - `outputs`: the relations whose rows go out; `sized`: those of which only the number of rows does.
+    - `width`: columns of words in the frame that comes out.
+    - `told`: rows of at most this many bytes go to the driver as a message, which it reads without another job.
+    - `neighbours`: how many tasks share a machine's memory; `threads`: how many threads a task may have.
+    """
 
     program: Program
     inputs: tuple[str, ...]
@@ -58,7 +62,7 @@ class Work:
     threads: int = 1
 
     def arities(self) -> list[int]:
-        """Of the inputs, and of what comes after them: rows that just say that a task is there."""
+        """Columns of each input, and after these, of the rows that only make every task run."""
         return [*(len(self.program.relations[name].columns) for name in self.inputs), 1]
 
     def carried_rows(self) -> dict[int, Columns]:
@@ -72,7 +76,7 @@ class Work:
         return RunOptions(memory_limit=limit, reorder=self.reorder)
 
     def results(self, rows: Any) -> Iterator[pa.RecordBatch]:
-        """What goes out, given a function from a relation's name to its columns."""
+        """The batches that go out; `rows` is a function from a relation's name to its columns."""
         for number, name in enumerate(self.outputs):
             columns = rows(name)
             if sum(column.nbytes for column in columns) <= self.told:
@@ -96,7 +100,7 @@ class _Warnings:
 
 @dataclass(frozen=True)
 class SingleTask:
-    """Some strata, from the first to the last, in one task."""
+    """Evaluates strata one after the other, in one task."""
 
     work: Work
 
@@ -111,7 +115,7 @@ class SingleTask:
 
 @dataclass(frozen=True)
 class DecomposedTask:
-    """One stratum, for the rows with some values of the pivot. A partition may hold the rows of several tasks."""
+    """Evaluates a stratum for a task's values of the pivot. A partition may hold the rows of several tasks."""
 
     work: Work
     parts: Decomposed
@@ -129,7 +133,7 @@ class DecomposedTask:
             yield from _reporting(self.work, partial(self._evaluate, rows, task))
 
     def _own(self, carried: dict[int, Columns], task: int) -> dict[int, Columns]:
-        """What a task has of the rows that every task was given."""
+        """A task's own part of the carried rows."""
         result = {}
         for number, columns in carried.items():
             _, column = self.parts.reads[self.work.inputs[number]]
@@ -198,7 +202,7 @@ class ResidentTask:
 
 
 class _Exchange:
-    """The mesh, as the embedded engine sees it."""
+    """The mesh as an Exchange of columns."""
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh, self.rank, self.ranks = mesh, mesh.rank, mesh.ranks
@@ -213,7 +217,7 @@ class _Exchange:
 
 
 class _Keeper:
-    """Writes a snapshot every so many rounds, but not more often than every so many seconds."""
+    """Writes a snapshot after `every` rounds, once `seconds` have passed since the last one."""
 
     def __init__(self, mesh: Mesh, snapshots: Snapshots | None, every: int, seconds: float) -> None:
         self._mesh, self._snapshots, self._every, self._seconds = mesh, snapshots, every, seconds
@@ -242,7 +246,7 @@ class _Keeper:
 
 
 def _all_rows(batches: Iterator[pa.RecordBatch], work: Work) -> dict[int, Columns]:
-    """All rows that come into a task, to the last: a worker whose input is left over is not used again."""
+    """All rows that come into a task. Spark does not use a worker again that has not read its input to the end."""
     parts: dict[int, list[Columns]] = {}
     for number, _, columns in rows_in(batches, work.arities(), task=False):
         if number < len(work.inputs):
@@ -272,7 +276,7 @@ def _run_columns(work: Work, columns: dict[int, Columns], machine: Machine, stra
 
 
 def _reporting(work: Work, evaluate: Any, mesh: Mesh | None = None) -> Iterator[pa.RecordBatch]:
-    """Rows and messages of a task. A mistake of the program's is a message too: Spark would try again."""
+    """Rows and messages of a task. A mistake of the program's is a message too: Spark repeats a task that raises."""
     warnings = _Warnings({})
     machine = work.seed.machine(warnings)
     try:
@@ -284,7 +288,7 @@ def _reporting(work: Work, evaluate: Any, mesh: Mesh | None = None) -> Iterator[
             mesh.fail(pickle.dumps(failure))
         yield message_out("failed", failure, work.width)
     except RunFailed:
-        pass  # another rank has said why
+        pass  # the rank that failed sends the reason
     else:
         fresh = values_since(machine, len(work.seed.values))
         if fresh and work.seed.all:

@@ -1,4 +1,4 @@
-"""What there is about a stratum that decides where it can be evaluated. Shared subplans must be in their places."""
+"""The properties of a stratum that decide which strategies apply. Shared subplans stand where they are used."""
 
 from __future__ import annotations
 
