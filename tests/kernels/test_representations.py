@@ -17,14 +17,16 @@ CLOSURE = """
     .decl e(x: number, y: number)
     .decl p(x: number, y: number)
     .decl t(x: number, y: number, z: number)
+    .decl u(x: number, y: number, z: number)
     .decl back(x: number)
     .decl ends(x: number)
     .output p, back, ends
     p(x, y) :- e(x, y).
     p(x, z) :- p(x, y), e(y, z).
     t(x, y, y) :- e(x, y).
+    u(x, y, x) :- e(x, y).
     back(x) :- e(x, y), p(y, x), !e(y, x), x + 1 > y - y.
-    ends(z) :- p(x, y), t(x, y, z).
+    ends(z) :- t(x, y, w), u(x, y, z), w != z.
 """
 HASHED = {(index, "DENSE_DOMAIN"): 1, (index, "DENSE_FACTOR"): 0, (index, "CHAINED"): 8}
 # How far nodes are from each other, bounds that send a small relation where large ones go, and the kernels there.
