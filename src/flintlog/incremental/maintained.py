@@ -202,8 +202,9 @@ class Maintained:
 
     @deep_recursion()
     def commit(self, change: Change, strategy: str = "auto") -> dict[str, RowChanges]:
-        """Makes a change in memory and in the directory; returns the changed rows by relation. If the call raises, the
-        database has not changed."""
+        """Makes a change in memory and in the directory; returns the changed rows by relation. If the call raises a
+        FlintlogError before the journal has the change, the database has not changed. Ctrl-C during the write is raised
+        after the commit."""
         self._store.require_lock()
         with Whole(self):
             changed = self._commit(change, strategy)
