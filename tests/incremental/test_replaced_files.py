@@ -43,7 +43,7 @@ def test_nothing_is_committed_where_others_took_the_place_of_the_files(
         shutil.rmtree(folder)
         copy.rename(folder)
     for write in (lambda: database.commit(Change(1, {}, {"e": [("d", "e")]})), database.compact):
-        with pytest.raises(FlintlogError, match="other files") as caught:
+        with pytest.raises(FlintlogError, match="replaced or changed files") as caught:
             write()
         assert code_of(caught) == "E949"
     assert (database.epoch, len(database.rows("p"))) == (0, 3)
@@ -61,7 +61,7 @@ def test_a_journal_that_others_have_written_to_takes_no_commit(database: Maintai
     shutil.copytree(folder, copy)
     database.commit(Change(2, {}, {"e": [("d", "e")]}))
     (folder / "journal-0").write_bytes((copy / "journal-0").read_bytes())
-    with pytest.raises(FlintlogError, match="other files") as caught:
+    with pytest.raises(FlintlogError, match="replaced or changed files") as caught:
         database.commit(Change(3, {}, {"e": [("e", "f")]}))
     assert code_of(caught) == "E949"
     database.close()
@@ -108,7 +108,7 @@ def test_a_lock_that_was_replaced_before_it_was_held_locks_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(fcntl, "flock", held_late)
-        with pytest.raises(FlintlogError, match="other files"):
+        with pytest.raises(FlintlogError, match="replaced or changed files"):
             Store(tmp_path / "db").lock()
     opened(tmp_path / "db", writes=True).close()
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.machine import slowness
 from tests.passes.ir_text import lowered
 
 import flintlog as fl
@@ -127,4 +128,4 @@ def test_planning_is_fast(name: str) -> None:
     assert len([rule for stratum in program.compilation.program.strata for rule in stratum.rules]) > 130
     start = time.process_time()
     program.optimised()
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * slowness()

@@ -7,6 +7,7 @@ from itertools import permutations
 from time import process_time
 
 import pytest
+from tests.machine import slowness
 
 from flintlog.api.user_program import Program
 from flintlog.engines.naive import NaiveEngine
@@ -236,6 +237,6 @@ def test_thirty_atoms_are_planned_in_a_second(shape: str) -> None:
     program = lowered(long_rule(shape, 30))
     start = process_time()
     result = structural(program, PassContext(frozenset({"r"})))
-    assert process_time() - start < 1
+    assert process_time() - start < slowness()
     verify(result)
     assert result is not program

@@ -31,7 +31,7 @@ number(x + 1) :- number(x).
 def flintlog(*arguments: str | Path, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The finished process. Whatever happens, no traceback is shown."""
     command = [str(FLINTLOG), *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=120)
     assert "Traceback" not in done.stderr + done.stdout
     return done
 

@@ -175,8 +175,9 @@ class Workspace:
     def handed_over(self, parts: Sequence[PersistedRows]) -> DataFrame:
         """The rows of all parts as a frame of the user's session. `close` keeps them: the caller is to `release`
         them."""
+        frame = union_of(parts)  # first: `close` frees the parts if this fails
         self._persisted.difference_update(parts)
-        result = with_known_rows(self._of_user(union_of(parts)), sum(part.rows for part in parts))
+        result = with_known_rows(self._of_user(frame), sum(part.rows for part in parts))
         _handed_over[result] = [part.storage.release for part in parts]
         return result
 
