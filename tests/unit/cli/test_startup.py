@@ -1,9 +1,9 @@
 """`flintlog --help` answers at once: reading the command line loads neither the compiler nor pyarrow."""
 
+import resource
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.machine import slowness
@@ -11,11 +11,17 @@ from tests.machine import slowness
 FLINTLOG = Path(sys.executable).with_name("flintlog")
 
 
+def processor_seconds() -> float:
+    """What ended children have taken: other processes may want the processor too."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_help_answers_within_300_ms():
     def seconds() -> float:
-        started = time.perf_counter()
+        started = processor_seconds()
         subprocess.run([FLINTLOG, "--help"], check=True, capture_output=True)
-        return time.perf_counter() - started
+        return processor_seconds() - started
 
     seconds()  # the first start may have to write byte code
     assert statistics.median(seconds() for _ in range(7)) < 0.3 * slowness()
